@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What every handler can reach: http_request_app() is a struct context, http_request_thread() a StoreReader of that thread. */
+#pragma once
+
+#include "server/http/http.h"
+#include "server/store/store.h"
+
+struct context {
+    Store *store;
+    HttpServer *http;                /* set after the start, before the first request is accepted by a handler that needs it */
+    const struct http_route *routes; /* for the index and the contract test */
+    size_t n_routes;
+    const char *version;             /* "0.1.0" */
+    const char *build_id;
+    gint draining;                   /* atomic: 1 after SIGTERM */
+    int64_t started_ms;
+};
+
+static inline struct context *context_of(const HttpRequest *request)
+{
+    return (struct context *)http_request_app(request);
+}
+
+/* Begins a snapshot on this thread's reader; NULL: the request has been answered with the error. */
+static inline StoreSnapshot *context_snapshot(HttpRequest *request)
+{
+    g_autoptr(GError) error = NULL;
+    StoreSnapshot *snapshot = store_snapshot_begin((StoreReader *)http_request_thread(request), &error);
+    if (!snapshot)
+        http_respond_error(request, error, NULL);
+    return snapshot;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The server's HTTP: requests, responses, routes. The only code that knows libmicrohttpd; it knows no resource.
+ *
+ * Threads: two event threads, each with its own epoll loop on the one listen socket, run the handlers of quick routes; a small
+ * pool of workers runs those marked HTTP_SLOW and every request whose body is over HTTP_QUICK_BODY_BYTES. A handler may
+ * also defer its answer to another thread (http_request_defer, http_request_finish). A request belongs to one thread at a time. */
+#pragma once
+
+#include "schema/error.h"
+#include "schema/fault.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HTTP_QUICK_BODY_BYTES (64u << 10)
+
+typedef struct http_request HttpRequest;
+typedef struct http_server HttpServer;
+
+enum http_access { HTTP_READ, HTTP_WRITE };  /* who may: see access.h */
+enum http_cache { HTTP_NO_STORE, HTTP_REVALIDATE, HTTP_IMMUTABLE }; /* no-store · no-cache with ETag · a year */
+enum http_speed { HTTP_QUICK, HTTP_SLOW };
+
+typedef void (*http_handler)(HttpRequest *request);
+
+/* One row of the route table (server/routes.h). `pattern`: segments are literal or {name}; split before they are decoded. `query`: the
+ * parameters that the route takes, separated by spaces; "param.*" takes all with that prefix; NULL: any are ignored (pages). */
+struct http_route {
+    const char *method;
+    const char *pattern;
+    http_handler handler;
+    enum http_access access;
+    enum http_cache cache;
+    enum http_speed speed;
+    const char *query;
+};
+
+/* ---- The request --------------------------------------------------------------------------------------------------- */
+
+const char *http_request_method(const HttpRequest *request);
+const char *http_request_path(const HttpRequest *request);              /* as sent, before decoding, without the query */
+const char *http_request_query_string(const HttpRequest *request);      /* as sent; "" where there is none */
+const char *http_request_segment(const HttpRequest *request, const char *name); /* the decoded {name}; never NULL for a name of the pattern */
+const char *http_request_header(const HttpRequest *request, const char *name);  /* or NULL */
+const char *http_request_query(const HttpRequest *request, const char *name);   /* the first value, or NULL */
+
+struct http_pair {
+    char *name, *value; /* decoded, valid UTF-8 */
+};
+const GPtrArray *http_request_query_pairs(const HttpRequest *request); /* struct http_pair * in the order sent */
+
+const char *http_request_body(const HttpRequest *request, size_t *out_length); /* decompressed; NUL-terminated beyond its length */
+const char *http_request_id(const HttpRequest *request);                       /* also in the log and in X-Request-Id */
+void *http_request_app(const HttpRequest *request);                            /* what http_server_start was given */
+void *http_request_thread(const HttpRequest *request);                         /* what thread_start made for the thread that runs this handler */
+
+/* True where the client asks for CSV, by a path ending in .csv (which the route table names) or by Accept. */
+bool http_request_wants_csv(const HttpRequest *request);
+/* "http://host" of the server as this client sees it: for Location and Link. */
+char *http_request_origin(const HttpRequest *request);
+
+/* ---- The response -------------------------------------------------------------------------------------------------- */
+
+#define HTTP_JSON    "application/json; charset=utf-8"
+#define HTTP_HTML    "text/html; charset=utf-8"
+#define HTTP_CSV     "text/csv; charset=utf-8; header=present"
+#define HTTP_SVG     "image/svg+xml; charset=utf-8"
+#define HTTP_TEXT    "text/plain; charset=utf-8"
+
+/* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large bodies are compressed, ETags compared, HEAD
+ * handled and Content-Length, Vary, Cache-Control, security headers set by the layer. */
+void http_respond(HttpRequest *request, unsigned status, const char *content_type, GString *body);
+/* As http_respond for static bytes that live as long as the program. */
+void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes, size_t length);
+void http_respond_empty(HttpRequest *request, unsigned status);
+/* application/problem+json (RFC 9457) below /api, else an HTML page; the status by the error's kind. `faults` may be NULL. */
+void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults);
+void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...) G_GNUC_PRINTF(3, 4);
+
+/* Adds a header; before responding. Control characters in the value are refused (the header is left out and logged). */
+void http_response_header(HttpRequest *request, const char *name, const char *value);
+
+/* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client has it: then true, and the handler returns. */
+bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type);
+
+/* The handler returns without an answer; later, any one thread responds and then calls http_request_finish. */
+void http_request_defer(HttpRequest *request);
+void http_request_finish(HttpRequest *request);
+
+/* ---- Query values -------------------------------------------------------------------------------------------------- */
+
+/* The value as a whole number in [min, max], `fallback` where it is absent; ERROR_INVALID names the parameter and the range. */
+bool http_query_integer(const HttpRequest *request, const char *name, int64_t fallback, int64_t min, int64_t max, int64_t *out, GError **error);
+/* RFC 3339; 0 where it is absent. */
+bool http_query_time_ms(const HttpRequest *request, const char *name, int64_t *out_ms, GError **error);
+/* All values of a repeated parameter: char *, or NULL where there is none. */
+GPtrArray *http_query_values(const HttpRequest *request, const char *name);
+/* Percent-encodes for a path segment or a query value. */
+void http_append_encoded(GString *out, const char *text);
+
+/* ---- The server ---------------------------------------------------------------------------------------------------- */
+
+struct http_options {
+    const char *listen_host; /* "127.0.0.1", "::1", "0.0.0.0" … */
+    uint16_t listen_port;    /* 0: any */
+    const struct http_route *routes;
+    size_t n_routes;
+    void *app;
+    const char *build_id; /* part of every ETag */
+    const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
+    const char *write_token; /* or NULL: writing is then possible from loopback only, as access.h says */
+    void *(*thread_start)(void *app, GError **error); /* per thread that runs handlers; may be NULL */
+    void (*thread_stop)(void *thread, void *app);
+    /* Renders HTML error pages; NULL: a plain one. */
+    void (*error_page)(HttpRequest *request, unsigned status, const char *title, const char *detail, GString *out);
+    unsigned n_workers;             /* 0: 2 */
+    unsigned connections_max;       /* 0: from RLIMIT_NOFILE */
+    size_t body_bytes_max;          /* of one request, after decompression; 0: 16 MiB */
+    size_t bodies_bytes_max;        /* of all requests in flight; beyond it 503; 0: 256 MiB */
+    unsigned request_seconds_max;   /* from the first byte to the whole request; 0: 60 */
+    unsigned idle_seconds_max;      /* of a connection; 0: 60 */
+};
+
+HttpServer *http_server_start(const struct http_options *options, GError **error); /* a busy port is an error */
+uint16_t http_server_port(const HttpServer *server);
+/* No new connections; waits until what is in flight has been answered, at most `seconds`. */
+void http_server_drain(HttpServer *server, unsigned seconds);
+void http_server_stop(HttpServer *server);
+
+struct http_status {
+    gint64 requests, responses_by_class[6], bytes_sent, connections, bodies_bytes;
+    gint64 duration_us_sum;
+    gint64 duration_buckets[8]; /* <= 1, 5, 10, 50, 100, 500, 1000 ms, more */
+};
+void http_server_status(const HttpServer *server, struct http_status *out_status);
