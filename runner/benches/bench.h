@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a benchmark is: one file here, one row of the table benches[]. It is run in a process of its own, on its main thread.
+ * An iteration is the benchmark's unit of repetition; only the number of iterations in a sample is calibrated. What is outside the
+ * timed region (making and destroying a pool) happens inside `iterate`, between iterations, and is left out of the time that it returns. */
+#pragma once
+
+#include "runner/executor.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_EXECUTOR_MAX 256u
+
+struct bench_case {
+    char executor[BENCH_EXECUTOR_MAX]; /* "" where the benchmark takes none */
+    uint32_t threads;                  /* 0 where the benchmark or the executor takes none */
+    uint64_t task_cost;                /* shift-and-subtract steps of the workload */
+};
+
+/* What one sample measured. Wall time is for rates, process CPU for cost; they are never mixed. */
+struct bench_timing {
+    uint64_t wall_ns;  /* of the timed regions, summed */
+    uint64_t cpu_ns;   /* process CPU over the same regions */
+    uint64_t items;    /* tasks (or calls) that ran in them, counted by the tasks themselves */
+    uint64_t iterations;
+};
+
+struct bench {
+    const char *name;
+    uint32_t version;      /* raise it when what is measured changes */
+    const char *description;
+    const char *executors; /* the executors of the default matrix, comma-separated; "" : takes none */
+    bool takes_threads;
+    uint64_t (*items_per_iteration)(const struct bench_case *cell);
+    /* False with an error where this case cannot be (an executor that is not there, threads 0). Everything that lives across iterations. */
+    bool (*setup)(void **out_state, const struct bench_case *cell, GError **error);
+    /* Runs `iterations` and adds to *timing. False with an error where a task was lost, ran twice or failed. */
+    bool (*iterate)(void *state, uint64_t iterations, struct bench_timing *timing, GError **error);
+    void (*teardown)(void *state);
+};
+
+extern const struct bench *const benches[]; /* NULL-terminated */
+const struct bench *bench_find(const char *name);
+
+/* "ThreadPoolSpawn/executor:fifo/threads:4/task_cost:1000" */
+char *bench_case_name(const struct bench *bench, const struct bench_case *cell);
+/* False with one line that names what is wrong and what would be right. */
+bool bench_case_check(const struct bench *bench, const struct bench_case *cell, GError **error);
