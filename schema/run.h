@@ -122,7 +122,11 @@ struct run_commit *run_commit_new(void);
 void run_commit_free(struct run_commit *commit);  /* the structure and what it owns */
 void run_commit_clear(struct run_commit *commit); /* only what it owns */
 
-/* Building. All copy what they are given; results keep their lists sorted. */
+/* Building. All copy what they are given; results keep their lists sorted. A result's parameters, metrics, flags and what is beside
+ * have each name once: adding it twice makes a document that run_validate refuses. */
+GPtrArray *run_params_new(void);  /* of struct run_param *, which it owns */
+GPtrArray *run_commits_new(void); /* of struct run_commit *, which it owns */
+void run_params_add(GPtrArray *params, const char *name, const char *value); /* keeps them sorted */
 void run_result_add_param(struct run_result *result, const char *name, const char *value);
 void run_result_add_param_number(struct run_result *result, const char *name, double value);
 void run_result_take_metric(struct run_result *result, struct run_metric *metric);
@@ -150,7 +154,12 @@ char *run_environment_digest(const char *environment_json);
 /* {"executor":"fifo","task_cost":1000}: the parameters as canonical JSON text; "{}" for none. Its bytes are their identity. */
 char *run_params_text(const GPtrArray *params);
 
-/* The inverse: struct run_param * sorted by name, from text that run_params_text made. */
+void run_params_append(GString *out, const GPtrArray *params); /* the same, appended */
+
+/* True where a parameter's text prints without quotes: it is true, false, or exactly a canonical number ("1000", not "1e3"). */
+bool run_param_is_bare(const char *value);
+
+/* The inverse: struct run_param * sorted by name, from text that run_params_text made; NULL for other text. */
 GPtrArray *run_params_parse(const char *text);
 
 uint64_t run_count_samples(const Run *run);
