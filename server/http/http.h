@@ -52,6 +52,8 @@ const char *http_request_body(const HttpRequest *request, size_t *out_length); /
 const char *http_request_id(const HttpRequest *request);                       /* also in the log and in X-Request-Id */
 void *http_request_app(const HttpRequest *request);                            /* what http_server_start was given */
 void *http_request_thread(const HttpRequest *request);                         /* what thread_start made for the thread that runs this handler */
+/* The body's type in lower case without its parameters ("application/json"), or "". The caller frees it. */
+char *http_request_media_type(const HttpRequest *request);
 
 /* True where the client asks for CSV, by a path ending in .csv (which the route table names) or by Accept. */
 bool http_request_wants_csv(const HttpRequest *request);
@@ -82,7 +84,10 @@ void http_response_header(HttpRequest *request, const char *name, const char *va
 /* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client has it: then true, and the handler returns. */
 bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type);
 
-/* The handler returns without an answer; later, any one thread responds and then calls http_request_finish. */
+/* The handler returns without an answer; later, any one thread responds and then calls http_request_finish, after which it must not touch
+ * the request again. Call defer before the request is handed to that thread, and touch nothing of the request after handing it over. Each
+ * deferred request must be finished, also where its client is long gone: http_server_stop waits for that. The deferring handler's thread
+ * state (http_request_thread) is not for the thread that finishes. */
 void http_request_defer(HttpRequest *request);
 void http_request_finish(HttpRequest *request);
 
@@ -99,6 +104,26 @@ void http_append_encoded(GString *out, const char *text);
 
 /* ---- The server ---------------------------------------------------------------------------------------------------- */
 
+/* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body, then it closes): a malformed request line
+ * or header (400), headers over HTTP_CONNECTION_BYTES (431, or 414 for the target), a Content-Length that is no number (400) or beyond
+ * 2^64 (413), a malformed chunk (400), an unknown HTTP version (505). What is closed without any answer: a connection that sends no
+ * whole request line within idle_seconds_max + request_seconds_max, one that is silent for idle_seconds_max, and one that takes longer
+ * than HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that was followed by no whole request within
+ * request_seconds_max is answered 408. */
+#define HTTP_CONNECTION_BYTES (128u << 10)
+#define HTTP_TARGET_BYTES_MAX (16u << 10) /* path and query; beyond it 414 */
+#define HTTP_PAIRS_MAX        256u        /* query parameters of a request */
+#define HTTP_SEND_FACTOR      10
+
+/* What is to be said about an exchange when it ends. Values are as the client sent them: whoever writes lines escapes them. */
+struct http_log_entry {
+    const char *request_id, *method, *path;
+    unsigned status;    /* 0: the connection ended before there was an answer */
+    int64_t sent_bytes; /* of the body, after compression */
+    int64_t duration_us;
+    bool aborted;       /* the client went away before it had the whole answer */
+};
+
 struct http_options {
     const char *listen_host; /* "127.0.0.1", "::1", "0.0.0.0" … */
     uint16_t listen_port;    /* 0: any */
@@ -108,8 +133,10 @@ struct http_options {
     const char *build_id; /* part of every ETag */
     const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
     const char *write_token; /* or NULL: writing is then possible from loopback only, as access.h says */
-    void *(*thread_start)(void *app, GError **error); /* per thread that runs handlers; may be NULL */
+    void *(*thread_start)(void *app, GError **error); /* for each thread that runs handlers, by http_server_start; may be NULL */
     void (*thread_stop)(void *thread, void *app);
+    void (*access_log)(const struct http_log_entry *entry, void *app); /* on event threads; may be NULL */
+    void (*log)(const char *message, void *app); /* what is worth a line: any thread; may be NULL */
     /* Renders HTML error pages; NULL: a plain one. */
     void (*error_page)(HttpRequest *request, unsigned status, const char *title, const char *detail, GString *out);
     unsigned n_workers;             /* 0: 2 */
