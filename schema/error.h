@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kinds of failure that both programs speak of. A GError of this domain carries a message that its reader can act
- * on: it names the thing, what is wrong with it, and what would be right. server/http/problem.c maps a kind to an HTTP
- * status; the runner's main.c maps it to an exit code. No kind knows of either. */
+ * The kinds of failure that both programs speak of. A GError of this domain carries a message that
+ * its reader can act on: it names the thing, what is wrong with it, and what would be right.
+ * server/http/problem.c maps a kind to an HTTP status; the runner's main.c maps it to an exit code.
+ * No kind knows of either. */
 #pragma once
 
 #include <glib.h>
@@ -10,8 +11,9 @@
 GQuark breakeven_error_quark(void);
 
 enum breakeven_error {
-    ERROR_SYNTAX,       /* bytes that are not what they claim to be: malformed JSON, bad gzip, bad query */
-    ERROR_INVALID,      /* well-formed, but breaks a rule of its schema */
+    ERROR_SYNTAX,  /* bytes that are not what they claim to be: malformed JSON, bad gzip, bad query
+                    */
+    ERROR_INVALID, /* well-formed, but breaks a rule of its schema */
     ERROR_UNAUTHORIZED, /* no credentials, or wrong ones */
     ERROR_FORBIDDEN,    /* known, and not allowed */
     ERROR_NOT_FOUND,

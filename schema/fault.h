@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A list of what is wrong with a document: where (JSON Pointer, RFC 6901) and what. Bounded: after FAULTS_MAX entries
- * further ones are counted, not kept. */
+ * A list of what is wrong with a document: where (JSON Pointer, RFC 6901) and what. Bounded: after
+ * FAULTS_MAX entries further ones are counted, not kept. */
 #pragma once
 
 #include <glib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers as text, the one way that all documents, keys and pages of the API use: the shortest decimal that reads back as the
- * same double; whole numbers below 2^53 without a point or exponent. Independent of the locale. */
+ * Numbers as text, the one way that all documents, keys and pages of the API use: the shortest
+ * decimal that reads back as the same double; whole numbers below 2^53 without a point or exponent.
+ * Independent of the locale. */
 #pragma once
 
 #include <glib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples to a summary: the median and its distribution-free 95 % confidence interval from order statistics
- * (Conover, Practical Nonparametric Statistics, 3rd ed., §3.2; the ranks come from the binomial distribution with p = 1/2, the
- * narrowest symmetric pair that covers at least 95 %). Below 6 samples no such pair exists and no interval is claimed. */
+ * Samples to a summary: the median and its distribution-free 95 % confidence interval from order
+ * statistics (Conover, Practical Nonparametric Statistics, 3rd ed., §3.2; the ranks come from the
+ * binomial distribution with p = 1/2, the narrowest symmetric pair that covers at least 95 %).
+ * Below 6 samples no such pair exists and no interval is claimed. */
 #pragma once
 
 #include "schema/run.h"
@@ -9,11 +10,12 @@
 #define SUMMARY_INTERVAL_SAMPLES_MIN 6u
 
 struct summary {
-    double center;    /* the median, or what the document gave */
+    double center; /* the median, or what the document gave */
     bool has_interval;
     double low, high; /* 95 %, where has_interval */
     int64_t n;        /* samples behind it; 0 where not known */
-    int censored;     /* 0; +1: center is a bound that was not reached from below ("above"); -1: "below" */
+    int censored; /* 0; +1: center is a bound that was not reached from below ("above"); -1: "below"
+                   */
 };
 
 /* Pure; `samples` is not changed; n_samples >= 1. */

@@ -3,6 +3,8 @@
  * thread. */
 #include "schema/timestamp.h"
 
+#include "schema/text.h"
+
 #include <string.h>
 
 #define MS_PER_SECOND   1000
@@ -122,43 +124,42 @@ static bool moment_exists(const struct moment *moment)
            moment->minute <= 59 && moment->second <= 60;
 }
 
+static bool refuse(const char *text, const char *what, GError **error)
+{
+    g_autofree char *excerpt = text_excerpt(text);
+
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "\"%s\" %s", excerpt, what);
+    return false;
+}
+
 bool timestamp_parse_ms(const char *text, int64_t *out_ms, GError **error)
 {
     struct moment moment = {0};
     int64_t time_s;
 
-    if (!moment_take(text, &moment)) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                    "\"%.64s\" is not a time of RFC 3339, such as 2026-11-30T23:17:45Z or "
-                    "2026-12-01T00:17:45.123+01:00",
-                    text);
-        return false;
-    }
-    if (!moment_exists(&moment)) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                    "\"%.64s\" names a day or time of day that does not exist", text);
-        return false;
-    }
+    if (!moment_take(text, &moment))
+        return refuse(text,
+                      "is not a time of RFC 3339, such as 2026-11-30T23:17:45Z or "
+                      "2026-12-01T00:17:45.123+01:00",
+                      error);
+    if (!moment_exists(&moment))
+        return refuse(text, "names a day or time of day that does not exist", error);
     time_s = days_from_date(moment.year, moment.month, moment.day) * SECONDS_PER_DAY +
              (moment.hour * 60 + moment.minute - moment.offset_minutes) * 60 + moment.second;
-    if (time_s < 0 || time_s > TIME_S_MAX) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                    "\"%.64s\" is not within the years 1970 to 9999 (UTC)", text);
-        return false;
-    }
+    if (time_s < 0 || time_s > TIME_S_MAX)
+        return refuse(text, "is not within the years 1970 to 9999 (UTC)", error);
     *out_ms = time_s * MS_PER_SECOND + moment.millisecond;
     return true;
 }
 
-static int format_seconds(int64_t time_s, char buffer[64])
+static void format_seconds(int64_t time_s, char buffer[64])
 {
     struct moment moment;
     int second_of_day = (int)(time_s % SECONDS_PER_DAY);
 
     date_from_days(time_s / SECONDS_PER_DAY, &moment);
-    return g_snprintf(buffer, 64, "%04d-%02d-%02dT%02d:%02d:%02d", moment.year, moment.month,
-                      moment.day, second_of_day / 3600, second_of_day / 60 % 60,
-                      second_of_day % 60);
+    g_snprintf(buffer, 64, "%04d-%02d-%02dT%02d:%02d:%02d", moment.year, moment.month, moment.day,
+               second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
 }
 
 char *timestamp_format_s(int64_t time_s)
