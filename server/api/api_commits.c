@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /api/projects/{project}/commits: the history, newest first in commit order, and the batch that
+ * tells the server of more. Runs on the request's thread; the answer to a POST is given on the
+ * writer's. */
+#include "server/api/api_body.h"
+#include "server/api/api_list.h"
+#include "server/api/api_projects.h"
+#include "server/routes.h"
+
+#include "schema/text.h"
+#include <string.h>
+
+/* ---- The list
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+struct commits_query {
+    GPtrArray *branches; /* char *; NULL: any */
+    const struct store_project *project;
+};
+
+static bool open_project(struct api_list *list, int64_t *out_version, GError **error)
+{
+    struct commits_query *query = (struct commits_query *)list->user;
+    query->project = api_project_of_path(list->request, list->snapshot, error);
+    if (!query->project)
+        return false;
+    *out_version = store_version(list->snapshot, query->project);
+    return true;
+}
+
+/* The order of the list: by (key, sha), as the project's commits are. */
+static int compare_to_place(const struct store_commit *commit, int64_t key_s, const char *sha)
+{
+    if (commit->key_s != key_s)
+        return commit->key_s < key_s ? -1 : 1;
+    return strcmp(commit->sha, sha);
+}
+
+/* How many commits come before the cursor's place: the next page starts with the last of them. */
+static guint count_before(const struct api_list *list, const GPtrArray *commits)
+{
+    if (!list->after)
+        return commits->len;
+    int64_t key_s = g_ascii_strtoll(list->after[0], NULL, 10);
+    guint start = 0, end = commits->len;
+    while (start < end) {
+        guint middle = start + (end - start) / 2;
+        const struct store_commit *commit =
+            (const struct store_commit *)g_ptr_array_index(commits, middle);
+        if (compare_to_place(commit, key_s, list->after[1]) < 0)
+            start = middle + 1;
+        else
+            end = middle;
+    }
+    return start;
+}
+
+static bool is_of_branch(const struct store_commit *commit, GPtrArray *branches)
+{
+    return !branches || (commit->branch && g_ptr_array_find_with_equal_func(
+                                               branches, commit->branch, g_str_equal, NULL));
+}
+
+static bool collect(struct api_list *list, GError **error G_GNUC_UNUSED)
+{
+    const struct commits_query *query = (const struct commits_query *)list->user;
+    const GPtrArray *commits = query->project->commits;
+    for (guint i = count_before(list, commits); i > 0; i--) {
+        struct store_commit *commit = (struct store_commit *)g_ptr_array_index(commits, i - 1);
+        if (!is_of_branch(commit, query->branches))
+            continue;
+        if (list->items->len == list->limit) {
+            list->has_more = true;
+            break;
+        }
+        g_ptr_array_add(list->items, commit);
+    }
+    return true;
+}
+
+static bool row_json(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
+                     struct json_writer *writer, GError **error G_GNUC_UNUSED)
+{
+    const struct store_commit *commit = (const struct store_commit *)item;
+    json_writer_object(writer, NULL);
+    json_writer_string(writer, "sha", commit->sha);
+    if (commit->parents)
+        json_writer_array(writer, "parents");
+    else
+        json_writer_null(writer, "parents");
+    for (guint i = 0; commit->parents && commit->parents[i]; i++)
+        json_writer_string(writer, NULL, commit->parents[i]->sha);
+    if (commit->parents)
+        json_writer_end(writer);
+    api_write_time_s(writer, "time", commit->has_time || commit->provisional, commit->time_s);
+    json_writer_string(writer, "author", commit->author);
+    json_writer_string(writer, "subject", commit->subject);
+    json_writer_raw(writer, "trailers", commit->trailers_json);
+    json_writer_string(writer, "branch", commit->branch);
+    json_writer_bool(writer, "provisional", commit->provisional);
+    json_writer_integer(writer, "runs", commit->n_runs);
+    json_writer_integer(writer, "position", commit->position);
+    api_write_taken(writer, "page",
+                    api_write_address("/p/", commit->project->name, "/c/", commit->sha, NULL));
+    json_writer_end(writer);
+    return true;
+}
+
+static bool row_csv(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
+                    struct csv_writer *writer, GError **error G_GNUC_UNUSED)
+{
+    const struct store_commit *commit = (const struct store_commit *)item;
+    g_autoptr(GString) parents = g_string_new(NULL);
+    for (guint i = 0; commit->parents && commit->parents[i]; i++)
+        g_string_append_printf(parents, "%s%s", i > 0 ? " " : "", commit->parents[i]->sha);
+    csv_writer_text(writer, commit->sha);
+    csv_writer_text(writer, parents->str);
+    api_write_csv_time_s(writer, commit->has_time || commit->provisional, commit->time_s);
+    csv_writer_text(writer, commit->author);
+    csv_writer_text(writer, commit->subject);
+    csv_writer_text(writer, commit->branch);
+    csv_writer_bool(writer, commit->provisional);
+    csv_writer_integer(writer, commit->n_runs);
+    csv_writer_integer(writer, commit->position);
+    csv_writer_end_row(writer);
+    return true;
+}
+
+static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
+{
+    const struct store_commit *commit = (const struct store_commit *)item;
+    fields[0] = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)commit->key_s);
+    fields[1] = g_strdup(commit->sha);
+}
+
+void api_commits_list(HttpRequest *request)
+{
+    static const char *const columns[] = {"sha",    "parents",     "time", "author",   "subject",
+                                          "branch", "provisional", "runs", "position", NULL};
+    static const struct api_list_spec spec = {.plural = "commits",
+                                              .n_cursor_fields = 2,
+                                              .columns = columns,
+                                              .open = open_project,
+                                              .collect = collect,
+                                              .write_json = row_json,
+                                              .write_csv = row_csv,
+                                              .place = place};
+    struct commits_query query = {.branches = http_query_values(request, "branch")};
+    api_list_serve(request, &spec, &query);
+    if (query.branches)
+        g_ptr_array_unref(query.branches);
+}
+
+/* ---- The batch
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+struct commits_post {
+    HttpRequest *request;
+    guint n_received;
+};
+
+static void post_done(const struct store_receipt *receipt, void *user)
+{
+    g_autofree struct commits_post *post = (struct commits_post *)user;
+    if (api_body_refused(post->request, receipt))
+        return;
+    GString *body = g_string_new(NULL);
+    struct json_writer writer = JSON_WRITER_INIT(body);
+    json_writer_object(&writer, NULL);
+    json_writer_integer(&writer, "received", post->n_received);
+    json_writer_integer(&writer, "new", receipt->n_commits);
+    api_write_strings(&writer, "warnings", receipt->warnings);
+    json_writer_end(&writer);
+    g_string_append_c(body, '\n');
+    http_respond(post->request, 200, HTTP_JSON, body);
+    http_request_finish(post->request);
+}
+
+static bool check_address(const HttpRequest *request, GError **error)
+{
+    const char *branch = http_request_query(request, "branch");
+    g_autofree char *problem =
+        branch ? text_name_problem(branch, strlen(branch), RUN_NAME_BYTES_MAX) : NULL;
+    if (problem)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX, "branch: %s", problem);
+    return !problem && api_project_check_name(request, error);
+}
+
+void api_commits_post(HttpRequest *request)
+{
+    if (!api_body_check_json(request))
+        return;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Faults) faults = faults_new();
+    GPtrArray *commits = NULL;
+    if (check_address(request, &error)) {
+        size_t length;
+        const char *bytes = http_request_body(request, &length);
+        commits = run_parse_commits(bytes, length, faults, &error);
+    }
+    if (!commits) {
+        http_respond_error(request, error, faults);
+        return;
+    }
+    struct commits_post *post = g_new0(struct commits_post, 1);
+    post->request = request;
+    post->n_received = commits->len;
+    char *project = g_strdup(http_request_segment(request, "project"));
+    char *branch = g_strdup(http_request_query(request, "branch"));
+    http_request_defer(request);
+    store_put_commits(context_of(request)->store, project, branch, commits, post_done, post);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What all lists share: limit, cursor, `next` in the body and as a Link header, JSON or CSV, ETag,
+ * and the order in which these happen. A resource says how to find its items and how one of them is
+ * written. Runs on the request's thread.
+ *
+ * A cursor names the last row that was given, by what orders the list; the next page starts after
+ * it. So rows that arrive meanwhile neither repeat nor hide others. It is opaque to the client. A
+ * page ends early where its text passes API_LIST_BYTES_MAX; `next` then leads on, so nothing is cut
+ * in silence. */
+#pragma once
+
+#include "server/api/api_write.h"
+#include "server/context.h"
+
+#define API_LIST_LIMIT_DEFAULT 100
+#define API_LIST_LIMIT_MAX     1000
+#define API_LIST_BYTES_MAX     (8u << 20)
+#define API_LIST_FIELDS_MAX    2u
+
+struct api_list {
+    HttpRequest *request;
+    StoreSnapshot *snapshot; /* from open on */
+    bool is_csv;
+    guint limit;
+    char **after;     /* the cursor's fields; NULL on the first page */
+    GPtrArray *items; /* what collect found: the page's items first; at most a few beyond `limit`
+                         need be there */
+    bool has_more;    /* collect: there are items beyond those in `items` */
+    void *user;       /* the resource's own */
+};
+
+struct api_list_spec {
+    const char *plural;    /* the array's name in the answer; its first letter marks the cursor */
+    guint n_cursor_fields; /* 1 to API_LIST_FIELDS_MAX */
+    const char *const *columns; /* of the CSV, NULL-terminated */
+    /* Resolves what the request names and says the data's version for the ETag; NULL: all data.
+     * Before any work. */
+    bool (*open)(struct api_list *list, int64_t *out_version, GError **error);
+    /* Fills list->items (an empty array without ownership of its elements, to be replaced where
+     * they are owned). */
+    bool (*collect)(struct api_list *list, GError **error);
+    bool (*write_json)(struct api_list *list, gconstpointer item, struct json_writer *writer,
+                       GError **error);
+    bool (*write_csv)(struct api_list *list, gconstpointer item, struct csv_writer *writer,
+                      GError **error);
+    /* The fields that name an item's place; fills at most n_cursor_fields strings that the caller
+     * frees. */
+    void (*place)(gconstpointer item, char *fields[API_LIST_FIELDS_MAX]);
+};
+
+/* Answers the request, in every case. */
+void api_list_serve(HttpRequest *request, const struct api_list_spec *spec, void *user);
+
+/* For lists in order of name: the index of the first of `items` whose name is after the cursor. */
+typedef const char *(*api_list_name_fn)(gconstpointer item);
+void api_list_collect_by_name(struct api_list *list, const GPtrArray *items, api_list_name_fn name);
+
+/* The cursor's text from its fields, and back; pure. NULL: not a cursor of this list. */
+char *api_list_cursor_encode(char mark, const char *const *fields, guint n_fields);
+char **api_list_cursor_decode(char mark, const char *text, guint n_fields);

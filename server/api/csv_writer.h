@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writes CSV (RFC 4180) into a GString: quoting, CRLF, and a guard against formulas: a text that a
+ * spreadsheet would take for one (it starts with = + - @ tab or CR, and is no number) is given a
+ * leading apostrophe. Knows no resource; one thread at a time. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csv_writer {
+    GString *out; /* borrowed */
+    bool in_row;
+};
+
+#define CSV_WRITER_INIT(string)                                                                    \
+    {                                                                                              \
+        .out = (string)                                                                            \
+    }
+
+void csv_writer_text(struct csv_writer *writer, const char *text); /* NULL: an empty cell */
+void csv_writer_number(struct csv_writer *writer, double value);   /* not finite: an empty cell */
+void csv_writer_integer(struct csv_writer *writer, int64_t value);
+void csv_writer_bool(struct csv_writer *writer, bool value); /* true or false */
+void csv_writer_empty(struct csv_writer *writer, guint n_cells);
+void csv_writer_end_row(struct csv_writer *writer);
+void csv_writer_header(struct csv_writer *writer,
+                       const char *const *columns); /* NULL-terminated; a whole row */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON text into a GString. Knows no resource; one thread at a time. */
+#include "server/api/json_writer.h"
+
+#include "schema/number.h"
+#include <math.h>
+#include <string.h>
+
+/* What stands before a value: the comma after the one before it, and its key. A key written by
+ * json_writer_key leaves a ':' at the end, which no finished value does. */
+static void begin_value(struct json_writer *writer, const char *key)
+{
+    GString *out = writer->out;
+    if (writer->depth > 0) {
+        guint level = writer->depth - 1;
+        bool follows_key = !key && !writer->is_array[level];
+        if (writer->has_items[level] && !follows_key)
+            g_string_append_c(out, ',');
+        writer->has_items[level] = true;
+    }
+    if (key) {
+        g_string_append_c(out, '"');
+        g_string_append(out, key);
+        g_string_append_len(out, "\":", 2);
+    }
+}
+
+static void open_level(struct json_writer *writer, const char *key, bool is_array)
+{
+    g_return_if_fail(writer->depth < JSON_WRITER_DEPTH_MAX);
+    begin_value(writer, key);
+    writer->is_array[writer->depth] = is_array;
+    writer->has_items[writer->depth] = false;
+    writer->depth++;
+    g_string_append_c(writer->out, is_array ? '[' : '{');
+}
+
+void json_writer_object(struct json_writer *writer, const char *key)
+{
+    open_level(writer, key, false);
+}
+
+void json_writer_array(struct json_writer *writer, const char *key)
+{
+    open_level(writer, key, true);
+}
+
+void json_writer_end(struct json_writer *writer)
+{
+    g_return_if_fail(writer->depth > 0);
+    writer->depth--;
+    g_string_append_c(writer->out, writer->is_array[writer->depth] ? ']' : '}');
+}
+
+void json_writer_key(struct json_writer *writer, const char *key)
+{
+    g_return_if_fail(writer->depth > 0 && !writer->is_array[writer->depth - 1]);
+    if (writer->has_items[writer->depth - 1])
+        g_string_append_c(writer->out, ',');
+    writer->has_items[writer->depth - 1] = true;
+    json_append_string(writer->out, key);
+    g_string_append_c(writer->out, ':');
+}
+
+void json_writer_string(struct json_writer *writer, const char *key, const char *text)
+{
+    begin_value(writer, key);
+    if (text)
+        json_append_string(writer->out, text);
+    else
+        g_string_append_len(writer->out, "null", 4);
+}
+
+void json_writer_number(struct json_writer *writer, const char *key, double value)
+{
+    begin_value(writer, key);
+    if (isfinite(value))
+        number_append(writer->out, value);
+    else
+        g_string_append_len(writer->out, "null", 4);
+}
+
+void json_writer_integer(struct json_writer *writer, const char *key, int64_t value)
+{
+    char digits[24];
+    size_t start = sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--start] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        digits[--start] = '-';
+    begin_value(writer, key);
+    g_string_append_len(writer->out, digits + start, (gssize)(sizeof digits - start));
+}
+
+void json_writer_bool(struct json_writer *writer, const char *key, bool value)
+{
+    json_writer_raw(writer, key, value ? "true" : "false");
+}
+
+void json_writer_null(struct json_writer *writer, const char *key)
+{
+    json_writer_raw(writer, key, NULL);
+}
+
+void json_writer_raw(struct json_writer *writer, const char *key, const char *json)
+{
+    begin_value(writer, key);
+    g_string_append(writer->out, json ? json : "null");
+}

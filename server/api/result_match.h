@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which result of a document is which case of the store: the store leaves a project's default
+ * parameters out of a case's identity and follows aliases of benchmarks, a document holds what was
+ * sent. Pure but for the catalogue it reads; one thread at a time. */
+#pragma once
+
+#include "server/store/store.h"
+
+/* True where a result passes the filter's benches and params. `params`: struct run_param * sorted
+ * by name. */
+bool result_match_filter(const struct store_filter *filter, const struct store_project *project,
+                         const char *bench, const GPtrArray *params);
+
+/* Identity -> struct run_result * of the document; the table borrows from it. */
+GHashTable *result_match_cases(const struct store_project *project, const Run *document);
+
+/* The metric that a series is of; NULL where the document has none. */
+const struct run_metric *result_match_metric(GHashTable *cases, const struct store_series *series);
