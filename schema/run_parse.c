@@ -12,9 +12,7 @@
 #define ID_BYTES_MAX       128u
 #define TRAILER_VALUES_MAX 64u
 
-/* ---- Commits
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- Commits ----------------------------------------------------------------------- */
 
 static void take_commit_time(struct reading at, json_t *value, const struct field *field,
                              void *member)
@@ -154,8 +152,7 @@ static void take_history(struct reading at, json_t *value, const struct field *f
     document_each_element(at, value, RUN_HISTORY_MAX, take_history_entry, *slot);
 }
 
-/* ---- Where a run comes from
- * --------------------------------------------------------------------------------------- */
+/* ---- Where a run comes from -------------------------------------------------------- */
 
 struct source {
     char *base, *ci, *pull_request, *url;
@@ -204,9 +201,7 @@ static void take_source(struct reading at, json_t *value, const struct field *fi
     *slot = g_strdup_printf("%s}", text->str);
 }
 
-/* ---- The envelope
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- The envelope ------------------------------------------------------------------ */
 
 static void take_schema(struct reading at, json_t *value, const struct field *field, void *member)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Numbers of a metric
- * ------------------------------------------------------------------------------------------ */
+/* ---- Numbers of a metric ----------------------------------------------------------- */
 
 /* Reads an array of numbers; NULL (with faults) where it is none, is empty, or has more than
  * RUN_SAMPLES_MAX. */
@@ -58,9 +57,7 @@ static void take_number(struct reading at, json_t *value, const struct field *fi
     document_number(at, value, (double *)member);
 }
 
-/* ---- Summary
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- Summary ----------------------------------------------------------------------- */
 
 static void take_low(struct reading at, json_t *value, const struct field *field, void *member)
 {
@@ -121,9 +118,7 @@ static void take_summary(struct reading at, json_t *value, const struct field *f
         document_fault(at, "must have low <= center <= high");
 }
 
-/* ---- Histogram
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Histogram --------------------------------------------------------------------- */
 
 static void take_error_ratio(struct reading at, json_t *value, const struct field *field,
                              void *member)
@@ -218,9 +213,7 @@ static void take_histogram(struct reading at, json_t *value, const struct field 
     document_read(at, value, &histogram_table, metric);
 }
 
-/* ---- Censored
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- Censored ---------------------------------------------------------------------- */
 
 static void take_above(struct reading at, json_t *value, const struct field *field, void *member)
 {
@@ -256,9 +249,7 @@ static void take_censored(struct reading at, json_t *value, const struct field *
         document_fault(at, "must have either `above` or `below`: the limit that was not reached");
 }
 
-/* ---- Metrics
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- Metrics ----------------------------------------------------------------------- */
 
 static void take_better(struct reading at, json_t *value, const struct field *field, void *member)
 {
@@ -306,8 +297,7 @@ static void take_metrics(struct reading at, json_t *value, const struct field *f
     document_each_member(at, value, RUN_METRICS_MAX, take_metric, member);
 }
 
-/* ---- Parameters, flags, beside
- * ------------------------------------------------------------------------------------ */
+/* ---- Parameters, flags, beside ----------------------------------------------------- */
 
 static void take_param(struct reading at, const char *key, json_t *value, void *user)
 {
@@ -426,9 +416,7 @@ static void check_beside(struct reading at, const struct run_result *result)
     }
 }
 
-/* ---- Results
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- Results ----------------------------------------------------------------------- */
 
 static const struct field result_fields[] = {
     {"bench", true, document_take_name, offsetof(struct run_result, bench), RUN_BENCH_BYTES_MAX,
