@@ -29,5 +29,8 @@ struct run_result *cell_measure(const struct cell *cell, const struct cell_reque
 /* main() of the child; argv[1] is CELL_ARGUMENT. */
 int cell_child_main(int argc, char **argv);
 
+/* The same with a table of one's own (NULL-terminated): a program that has other benchmarks than benches[]. */
+int cell_child_main_from(const struct bench *const *table, int argc, char **argv);
+
 /* Kills the child that is running, if any: for signal handlers. */
 void cell_interrupt(void);

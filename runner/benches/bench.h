@@ -11,6 +11,8 @@
 
 #define BENCH_EXECUTOR_MAX 256u
 
+#define BENCH_THREADS_MAX  1024u
+
 struct bench_case {
     char executor[BENCH_EXECUTOR_MAX]; /* "" where the benchmark takes none */
     uint32_t threads;                  /* 0 where the benchmark or the executor takes none */
@@ -30,7 +32,8 @@ struct bench {
     uint32_t version;      /* raise it when what is measured changes */
     const char *description;
     const char *executors; /* the executors of the default matrix, comma-separated; "" : takes none */
-    bool takes_threads;
+    bool only_those;       /* it runs on no other executor than these */
+    bool takes_threads;    /* where the executor does, too */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
     /* False with an error where this case cannot be (an executor that is not there, threads 0). Everything that lives across iterations. */
     bool (*setup)(void **out_state, const struct bench_case *cell, GError **error);
@@ -41,6 +44,10 @@ struct bench {
 
 extern const struct bench *const benches[]; /* NULL-terminated */
 const struct bench *bench_find(const char *name);
+char *bench_names(void); /* "WorkloadCost, …" for messages */
+
+/* The rows. */
+extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn, bench_threaded_task_group;
 
 /* "ThreadPoolSpawn/executor:fifo/threads:4/task_cost:1000" */
 char *bench_case_name(const struct bench *bench, const struct bench_case *cell);

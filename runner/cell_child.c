@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The child's side of a cell: measures one case and writes one frame to CELL_RESULT_FD. It knows no
+ * plan and no other cell. One thread, besides those of the executor and the probe.
+ *
+ * A sample is taken in this order: probe, reference workload, then the cell between two readings of
+ * what disturbs it. So the reference is measured beside each sample, by the same function that the
+ * tasks run. */
+#include "runner/cell.h"
+#include "runner/cell_document.h"
+#include "runner/cell_frame.h"
+#include "runner/cell_process.h"
+#include "runner/executors/executors.h"
+#include "runner/machine/cpus.h"
+#include "runner/sample/calibrate.h"
+#include "runner/sample/noise.h"
+#include "runner/sample/probe.h"
+#include "schema/number.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NS_PER_MS             1000000u
+#define NS_PER_S              1e9
+#define REFERENCE_DURATION_NS (8u * NS_PER_MS)
+#define WARM_UP_SAMPLES       1u
+#define CALIBRATE_STEPS_MAX   64u
+
+/* What is recorded beside each sample. */
+enum column {
+    HANDOFF,
+    FIXED_LOOP,
+    REFERENCE,
+    FOREIGN_CPU,
+    STEAL,
+    THROTTLED,
+    VOLUNTARY_SWITCHES,
+    INVOLUNTARY_SWITCHES,
+    ITERATIONS,
+    COLUMNS
+};
+
+static const struct {
+    const char *name, *unit;
+} columns[COLUMNS] = {
+    [HANDOFF] = {"handoff", "ns"},
+    [FIXED_LOOP] = {"fixed_loop", "ns"},
+    [REFERENCE] = {"reference", "ns"},
+    [FOREIGN_CPU] = {"foreign_cpu", "cpus"},
+    [STEAL] = {"steal", "cpus"},
+    [THROTTLED] = {"throttled", "ms"},
+    [VOLUNTARY_SWITCHES] = {"voluntary_switches", ""},
+    [INVOLUNTARY_SWITCHES] = {"involuntary_switches", ""},
+    [ITERATIONS] = {"iterations", ""},
+};
+
+struct child {
+    const struct bench *bench;
+    struct cell_order order;
+    void *state;
+    struct workload reference;
+    struct bench_timing *timings; /* one per sample */
+    double *beside[COLUMNS];      /* one per sample; NULL once a value was not to be had */
+};
+
+static void child_clear(struct child *child)
+{
+    g_free(child->timings);
+    for (int column = 0; column < COLUMNS; column++) {
+        g_free(child->beside[column]);
+    }
+}
+
+static void child_record(struct child *child, enum column column, uint32_t sample, bool has,
+                         double value)
+{
+    if (!has) {
+        /* A list has a value for each sample or is not there at all. */
+        g_clear_pointer(&child->beside[column], g_free);
+    } else if (child->beside[column]) {
+        child->beside[column][sample] = value;
+    }
+}
+
+static bool child_calibrate(struct child *child, GError **error)
+{
+    uint64_t target_ns = (uint64_t)child->order.request.sample_ms * NS_PER_MS;
+    uint64_t iterations = 1;
+    bool done = child->order.request.iterations > 0;
+    for (unsigned step = 0; !done && step < CALIBRATE_STEPS_MAX; step++) {
+        struct bench_timing timing = {0};
+        if (!child->bench->iterate(child->state, iterations, &timing, error)) {
+            return false;
+        }
+        done = calibrate_step(iterations, timing.wall_ns, target_ns, &iterations);
+        child->order.request.iterations = iterations;
+    }
+    return true;
+}
+
+static bool child_take_sample(struct child *child, uint32_t sample, GError **error)
+{
+    struct probe probe;
+    struct noise_reading before, after;
+    struct noise noise;
+    struct bench_timing *timing = &child->timings[sample];
+    uint64_t iterations = child->order.request.iterations;
+
+    probe_take(&probe);
+    double reference_ns = probe_reference_ns(&child->reference, REFERENCE_DURATION_NS);
+    *timing = (struct bench_timing){0};
+    noise_read(&before);
+    if (!child->bench->iterate(child->state, iterations, timing, error)) {
+        return false;
+    }
+    noise_read(&after);
+    if (timing->wall_ns == 0 || timing->items == 0 || timing->iterations != iterations) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
+                    "%s measured nothing: %" G_GUINT64_FORMAT " items, %" G_GUINT64_FORMAT
+                    " iterations in %" G_GUINT64_FORMAT " ns",
+                    child->bench->name, timing->items, timing->iterations, timing->wall_ns);
+        return false;
+    }
+    noise_between(&before, &after, &noise);
+    child_record(child, HANDOFF, sample, probe.has_handoff, probe.handoff_ns);
+    child_record(child, FIXED_LOOP, sample, true, probe.fixed_loop_ns);
+    child_record(child, REFERENCE, sample, true, reference_ns);
+    child_record(child, FOREIGN_CPU, sample, noise.has_foreign, noise.foreign_cpus);
+    child_record(child, STEAL, sample, noise.has_steal, noise.steal_cpus);
+    child_record(child, THROTTLED, sample, noise.has_throttled, noise.throttled_ms);
+    child_record(child, VOLUNTARY_SWITCHES, sample, true, noise.voluntary_switches);
+    child_record(child, INVOLUNTARY_SWITCHES, sample, true, noise.involuntary_switches);
+    child_record(child, ITERATIONS, sample, true, (double)iterations);
+    return true;
+}
+
+static bool child_measure(struct child *child, GError **error)
+{
+    if (!child_calibrate(child, error)) {
+        return false;
+    }
+    /* The warm-up is a sample like the others, written over by the first that counts. */
+    for (uint32_t i = 0; i < WARM_UP_SAMPLES; i++) {
+        struct bench_timing dropped = {0};
+        if (!child->bench->iterate(child->state, child->order.request.iterations, &dropped,
+                                   error)) {
+            return false;
+        }
+    }
+    for (uint32_t sample = 0; sample < child->order.request.samples; sample++) {
+        if (!child_take_sample(child, sample, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void child_add_metrics(const struct child *child, struct run_result *result)
+{
+    struct run_metric *rate = run_metric_new("items_per_second", "items/s", BETTER_HIGHER);
+    struct run_metric *time = run_metric_new("real_time", "ns", BETTER_LOWER);
+    struct run_metric *cpu = run_metric_new("cpu_time_per_item", "ns", BETTER_LOWER);
+    uint32_t n_samples = child->order.request.samples;
+    for (uint32_t i = 0; i < n_samples; i++) {
+        const struct bench_timing *timing = &child->timings[i];
+        run_metric_add_sample(rate, (double)timing->items * NS_PER_S / (double)timing->wall_ns);
+        run_metric_add_sample(time, (double)timing->wall_ns / (double)timing->iterations);
+        run_metric_add_sample(cpu, (double)timing->cpu_ns / (double)timing->items);
+    }
+    run_result_take_metric(result, rate);
+    run_result_take_metric(result, time);
+    run_result_take_metric(result, cpu);
+    for (int column = 0; column < COLUMNS; column++) {
+        if (child->beside[column]) {
+            run_result_add_beside(result, columns[column].name, columns[column].unit,
+                                  child->beside[column], n_samples);
+        }
+    }
+}
+
+/* Facts that do not make the result's identity. Keys in the order of the canonical text: sorted. */
+static char *child_info(const struct child *child)
+{
+    struct cpus cpus;
+    cpus_read("", &cpus);
+    const char *executor = child->order.values.executor;
+    const struct executor_entry *entry = *executor ? executor_find(executor) : NULL;
+    const struct executor_ops *ops = entry ? entry->load(NULL) : NULL;
+    g_autoptr(GString) info = g_string_new("{");
+    g_string_append_printf(info, "\"bench_version\":%u", child->bench->version);
+    if (ops && *ops->version) {
+        g_string_append(info, ",\"library\":");
+        json_append_string(info, ops->version);
+    }
+    if (child->order.values.threads > cpus.effective) {
+        g_string_append(info, ",\"oversubscribed\":true");
+    }
+    g_string_append_printf(info, ",\"samples_per_process\":%u}", child->order.request.samples);
+    return g_string_free(g_steal_pointer(&info), FALSE);
+}
+
+/* The result, with metrics or with an error. */
+static struct run_result *child_result(struct child *child)
+{
+    struct run_result *result = cell_result_new(child->bench, &child->order.values);
+    uint32_t n_samples = child->order.request.samples;
+    g_autoptr(GError) error = NULL;
+    child->timings = g_new0(struct bench_timing, n_samples);
+    for (int column = 0; column < COLUMNS; column++) {
+        child->beside[column] = g_new0(double, n_samples);
+    }
+    workload_init(&child->reference, child->order.values.task_cost);
+    if (!child->bench->setup(&child->state, &child->order.values, &error)) {
+        result->error = g_strdup(error->message);
+        return result;
+    }
+    bool measured = child_measure(child, &error);
+    child->bench->teardown(child->state);
+    if (measured) {
+        child_add_metrics(child, result);
+        result->info_json = child_info(child);
+    } else {
+        result->error = g_strdup(error->message);
+    }
+    return result;
+}
+
+static bool write_all(int fd, const guint8 *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+static void die_with_group(int signal_number)
+{
+    (void)signal_number;
+    kill(0, SIGKILL);
+}
+
+/* When the parent dies, the whole group does: processes that a library started, too. False where
+ * the parent is gone already. */
+static bool follow_parent(pid_t parent)
+{
+    if (getpgrp() == getpid()) {
+        struct sigaction action = {.sa_handler = die_with_group};
+        sigaction(SIGTERM, &action, NULL);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return getppid() == parent; /* it may have died before prctl */
+}
+
+static const struct bench *table_find(const struct bench *const *table, const char *name)
+{
+    for (; *table; table++) {
+        if (g_str_equal((*table)->name, name)) {
+            return *table;
+        }
+    }
+    return NULL;
+}
+
+int cell_child_main_from(const struct bench *const *table, int argc, char **argv)
+{
+    struct child child = {0};
+    if (!cell_order_parse(argc, argv, &child.order) || !follow_parent(child.order.parent)) {
+        return CELL_EXIT_ORDER;
+    }
+    child.bench = table_find(table, child.order.bench);
+    if (!child.bench) {
+        return CELL_EXIT_ORDER;
+    }
+    struct run_result *result = child_result(&child);
+    uint64_t iterations = child.order.request.iterations;
+    child_clear(&child);
+    g_autoptr(GString) document = g_string_new(NULL);
+    cell_document_print(result, document);
+    g_autoptr(GByteArray) frame = cell_frame_pack(iterations, document->str, document->len);
+    return write_all(CELL_RESULT_FD, frame->data, frame->len) ? 0 : CELL_EXIT_WRITE;
+}
+
+int cell_child_main(int argc, char **argv)
+{
+    return cell_child_main_from(benches, argc, argv);
+}

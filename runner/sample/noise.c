@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Readings of the kernel's accounts around a sample. Knows no benchmark; runs in the measuring
+ * thread, outside timed regions. */
+#include "runner/sample/noise.h"
+#include "runner/machine/cgroup.h"
+#include "runner/machine/fact_file.h"
+#include "runner/sample/clock.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define STAT_LINE_BYTES 512 /* the first line alone is of interest */
+#define NS_PER_S        1e9
+#define US_PER_S        1e6
+
+bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_steal_ticks)
+{
+    uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
+    int fields = sscanf(text,
+                        "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                        " %" SCNu64 " %" SCNu64,
+                        &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal);
+    if (fields != 8) {
+        return false;
+    }
+    *out_busy_ticks = user + nice + system + irq + softirq;
+    *out_steal_ticks = steal;
+    return true;
+}
+
+static double timeval_s(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec / US_PER_S;
+}
+
+void noise_read(struct noise_reading *out)
+{
+    *out = (struct noise_reading){.wall_ns = clock_wall_ns()};
+    char text[STAT_LINE_BYTES];
+    uint64_t busy_ticks, steal_ticks;
+    long ticks_per_s = sysconf(_SC_CLK_TCK);
+    if (ticks_per_s > 0 && fact_file_read("/proc/stat", text, sizeof text) &&
+        noise_parse_stat(text, &busy_ticks, &steal_ticks)) {
+        out->has_stat = true;
+        out->busy_s = (double)busy_ticks / (double)ticks_per_s;
+        out->steal_s = (double)steal_ticks / (double)ticks_per_s;
+    }
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    out->own_cpu_s = timeval_s(&usage.ru_utime) + timeval_s(&usage.ru_stime);
+    out->voluntary = usage.ru_nvcsw;
+    out->involuntary = usage.ru_nivcsw;
+    out->has_throttled = cgroup_throttled_ms("", &out->throttled_ms);
+}
+
+void noise_between(const struct noise_reading *before, const struct noise_reading *after,
+                   struct noise *out)
+{
+    *out = (struct noise){
+        .voluntary_switches = (double)(after->voluntary - before->voluntary),
+        .involuntary_switches = (double)(after->involuntary - before->involuntary),
+    };
+    double wall_s = (double)(after->wall_ns - before->wall_ns) / NS_PER_S;
+    if (before->has_stat && after->has_stat && wall_s > 0) {
+        double foreign_s = after->busy_s - before->busy_s - (after->own_cpu_s - before->own_cpu_s);
+        double steal_s = after->steal_s - before->steal_s;
+        out->has_foreign = true;
+        out->foreign_cpus = foreign_s > 0 ? foreign_s / wall_s : 0;
+        out->has_steal = true;
+        out->steal_cpus = steal_s > 0 ? steal_s / wall_s : 0;
+    }
+    if (before->has_throttled && after->has_throttled) {
+        out->has_throttled = true;
+        out->throttled_ms = after->throttled_ms - before->throttled_ms;
+    }
+}

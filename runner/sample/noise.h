@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What disturbed a sample: time that others took from the CPUs, held-back time, context switches.
+ * Read before and after; what the kernel does not tell is absent, never zero.
+ *
+ * Foreign CPU is the machine's busy time (/proc/stat, which counts in ticks of usually 10 ms, so
+ * below a sample of 100 ms it is coarse) less this process's own (getrusage). Threads that lived
+ * shorter than a tick are accounted late and can show as foreign. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct noise_reading {
+    uint64_t wall_ns;
+    bool has_stat, has_throttled;
+    double busy_s, steal_s; /* of all CPUs */
+    double own_cpu_s;
+    double throttled_ms;
+    int64_t voluntary, involuntary; /* context switches of this process */
+};
+
+struct noise {
+    bool has_foreign, has_steal, has_throttled;
+    double foreign_cpus; /* CPUs' worth of time, at least 0 */
+    double steal_cpus;   /* taken by the hypervisor, where it says so */
+    double throttled_ms; /* held back by the control groups' quota */
+    double voluntary_switches, involuntary_switches;
+};
+
+void noise_read(struct noise_reading *out);
+void noise_between(const struct noise_reading *before, const struct noise_reading *after,
+                   struct noise *out);
+
+/* The first line of /proc/stat. False where it is not that. Busy is user, nice, system, irq and
+ * softirq. */
+bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_steal_ticks);
