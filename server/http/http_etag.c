@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Entity tags: what a client has already needs not be made again. A tag is strong and differs by
+ * content coding: "…" as it is, "…-gz" when gzipped. If-None-Match is compared weakly (RFC
+ * 9110, 13.1.2), with either tag that this client could be sent. */
+#include "server/http/http_internal.h"
+
+#define GZIP_SUFFIX "-gz"
+
+/* The opaque part of the tag at *at, and its length; moves *at behind it. NULL: no further tag. */
+static const char *tag_next(const char **at, size_t *out_length)
+{
+    const char *text = *at + strspn(*at, " \t,");
+    if (g_str_has_prefix(text, "W/"))
+        text += 2;
+    if (*text != '"')
+        return NULL;
+    const char *end = strchr(text + 1, '"');
+    if (!end)
+        return NULL;
+    *out_length = (size_t)(end - text - 1);
+    *at = end + 1;
+    return text + 1;
+}
+
+bool http_etag_matches(const char *if_none_match, const char *tag)
+{
+    const char *at = if_none_match, *text;
+    size_t length;
+    if (strcmp(at + strspn(at, " \t"), "*") == 0)
+        return true;
+    while ((text = tag_next(&at, &length)))
+        if (length == strlen(tag) && memcmp(text, tag, length) == 0)
+            return true;
+    return false;
+}
+
+static char *etag_make(const HttpRequest *request, int64_t version, const char *content_type)
+{
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, version);
+    const char *build = request->server->options.build_id;
+    const char *parts[] = {build ? build : "", number, request->path, request->query, content_type};
+    for (gsize i = 0; i < G_N_ELEMENTS(parts);
+         i++) /* with its NUL, so that no two lists run together */
+        g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
+    return g_strndup(g_checksum_get_string(checksum), 32);
+}
+
+bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type)
+{
+    struct http_answer *answer = &request->answer;
+    const char *wanted = http_request_header(request, "If-None-Match");
+    const char *method = http_request_method(request);
+    g_free(answer->etag);
+    answer->etag = etag_make(request, version, content_type);
+    if (!wanted || answer->given || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
+        return false;
+    g_autofree char *gzipped = g_strconcat(answer->etag, GZIP_SUFFIX, NULL);
+    bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
+    bool has_gzipped = takes_gzip && http_etag_matches(wanted, gzipped);
+    if (!has_gzipped && !http_etag_matches(wanted, answer->etag))
+        return false;
+    answer->given = true;
+    answer->status = 304;
+    answer->is_gzip = has_gzipped;
+    return true;
+}
+
+char *http_etag_value(const struct http_answer *answer)
+{
+    return g_strdup_printf("\"%s%s\"", answer->etag, answer->is_gzip ? GZIP_SUFFIX : "");
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of server/http share and nobody else may see. It says which thread may touch which
+ * field.
+ *
+ * One exchange: http_exchange.c (libmicrohttpd's callbacks) makes an HttpRequest at the request
+ * line, checks it at the end of the headers, collects the body (http_body.c), runs the handler here
+ * or on a worker (http_workers.c), and queues what http_response.c prepared. */
+#pragma once
+
+#include "server/http/http.h"
+#include "server/http/http_router.h"
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define HTTP_LOOPS       2
+#define HTTP_WORKERS_MAX 64u
+#define HTTP_QUEUE_MAX   4096u /* requests that wait for a worker; beyond it 503 */
+#define HTTP_INBOX_MAX   256u  /* sockets handed from one event thread to the other at once */
+#define HTTP_LINGER_MAX                                                                            \
+    64u /* sockets of an event thread that are read to the end after an early refusal */
+#define HTTP_DIGEST_BYTES 32
+
+/* What an event of a loop's epoll set is about: the index of a lingering socket, or one of these.
+ */
+#define HTTP_EVENT_LISTEN 1000u
+#define HTTP_EVENT_WAKE   1001u
+#define HTTP_EVENT_DAEMON 1002u
+
+#define HTTP_RETRY_SECONDS 2
+#define HTTP_DISCARD_BYTES                                                                         \
+    (64u << 10) /* a refused request's body up to this is read, and its connection kept */
+#define HTTP_GZIP_MIN_BYTES 1024u
+
+/* A socket that libmicrohttpd has closed while its client was still sending: read to the end, so
+ * that the client sees the answer instead of a reset. */
+struct http_linger {
+    int fd; /* -1: free */
+    gint64 deadline_us;
+    gint64 bytes_left;
+};
+
+struct http_incoming {
+    int fd;
+    struct sockaddr_storage address;
+    socklen_t address_length;
+};
+
+/* A connection: touched by its event thread only. */
+struct http_connection {
+    struct http_loop *loop;
+    struct http_connection *previous, *next;
+    HttpRequest *request; /* in progress, or NULL */
+    gint64 since_us;      /* when it was opened, or its last exchange ended */
+    int fd;
+    bool lingers;
+    bool peer_loopback;
+};
+
+/* One event thread. */
+struct http_loop {
+    HttpServer *server;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    bool started;
+    int epoll_fd, wake_fd, daemon_epoll_fd;
+    void *app_thread;
+    atomic_int n_connections;
+    atomic_bool deaf; /* has stopped listening for good */
+    /* its own */
+    bool listening, opened;
+    gint64 accept_again_us, scanned_us;
+    struct http_connection *connections;
+    struct http_linger lingers[HTTP_LINGER_MAX];
+    /* shared with the other one, under `lock` */
+    pthread_mutex_t lock;
+    struct http_incoming inbox[HTTP_INBOX_MAX];
+    guint n_inbox;
+};
+
+struct http_workers {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    HttpRequest *head, *tail; /* waiting */
+    guint n_waiting;
+    bool stop;
+    unsigned n_threads;
+    pthread_t threads[HTTP_WORKERS_MAX];
+    void *app_threads[HTTP_WORKERS_MAX];
+    unsigned n_started;
+    HttpServer *server;
+};
+
+struct http_server {
+    struct http_options options; /* its strings are copies */
+    HttpRouter *router;
+    bool has_token, loopback;
+    unsigned char token_digest[HTTP_DIGEST_BYTES];
+    int listen_fd;
+    uint16_t port;
+    char id_prefix[12];
+    struct http_loop loops[HTTP_LOOPS];
+    struct http_workers workers;
+    atomic_ullong next_id;
+    atomic_bool draining; /* no new connections, answers close theirs */
+    atomic_bool stop;     /* event threads end when nothing is in flight */
+    atomic_llong n_connections, n_requests, bodies_bytes;
+    /* requests whose handlers run, here or on a worker, or that are deferred */
+    pthread_mutex_t busy_lock;
+    pthread_cond_t busy_none;
+    guint n_busy;
+    bool refuse_busy; /* set by stop: from then on no handler begins */
+    /* counters */
+    atomic_llong total_requests, by_class[6], bytes_sent, duration_us_sum, duration_buckets[8];
+};
+
+enum http_stage { HTTP_STAGE_HEAD, HTTP_STAGE_BODY, HTTP_STAGE_RUN, HTTP_STAGE_SEND };
+/* What has happened to a request since its handler began; bits, so that deferring and finishing may
+ * come in either order. */
+enum http_phase { HTTP_PHASE_DEFERRED = 1, HTTP_PHASE_FINISHED = 2 };
+enum http_coding { HTTP_CODING_IDENTITY, HTTP_CODING_GZIP };
+
+struct http_body {
+    char *bytes; /* NUL-terminated beyond its length; NULL: none */
+    size_t length, capacity;
+    size_t reserved_bytes; /* of the server's budget */
+    enum http_coding coding;
+};
+
+struct http_answer {
+    bool given;
+    unsigned status;
+    char *content_type; /* NULL: no body */
+    char *bytes;        /* owned, unless is_static */
+    size_t length;
+    bool is_static, is_gzip;
+    GPtrArray *headers; /* struct http_pair * */
+    char *etag;         /* without quotes and suffix */
+};
+
+struct http_request {
+    atomic_uint references; /* the event thread's, and a worker's while it runs the handler */
+    HttpServer *server;
+    struct http_connection *connection;
+    struct MHD_Connection *mhd;
+    char id[32];
+    gint64 started_us, answered_us;
+    char *method, *path, *query;
+    HttpMatch *match; /* the route and its segments, or NULL */
+    GPtrArray *pairs;
+    struct http_body body;
+    struct http_answer answer;
+    void *app_thread;
+    enum http_stage stage; /* event thread */
+    bool misframed;        /* event thread: where its body ends cannot be known */
+    bool suspended;        /* libmicrohttpd waits for its resumption */
+    atomic_uint phase;     /* enum http_phase bits */
+    HttpRequest *next;     /* in the workers' queue */
+};
+
+/* http_request.c */
+HttpRequest *http_request_new(struct http_connection *connection, struct MHD_Connection *mhd,
+                              const char *target);
+void http_request_ref(HttpRequest *request);
+void http_request_unref(HttpRequest *request);
+void http_pair_free(struct http_pair *pair);
+
+/* http_exchange.c: libmicrohttpd's callbacks. */
+void *http_exchange_target(void *loop, const char *target, struct MHD_Connection *mhd);
+enum MHD_Result http_exchange_access(void *loop, struct MHD_Connection *mhd, const char *url,
+                                     const char *method, const char *version, const char *upload,
+                                     size_t *upload_size, void **state);
+void http_exchange_completed(void *loop, struct MHD_Connection *mhd, void **state,
+                             enum MHD_RequestTerminationCode code);
+
+/* http_refusal.c: what can be said against a request before its handler runs. */
+bool http_refusal_at_head(HttpRequest *request); /* true: answered; the body need not be read */
+/* Sends the answer without libmicrohttpd, which takes none in the middle of a head or body. The
+ * connection must be closed then. */
+void http_refusal_send_raw(HttpRequest *request);
+
+/* http_loop.c */
+bool http_loop_start(struct http_loop *loop, GError **error);
+void http_loop_wake(struct http_loop *loop);
+void http_loop_stop(
+    struct http_loop *loop); /* joins its thread, stops its daemon, frees what it holds */
+
+/* http_accept.c: an event thread's share of the listen socket. */
+void http_accept_update(struct http_loop *loop);
+void http_accept_ready(struct http_loop *loop);
+void http_accept_inbox(struct http_loop *loop);
+
+/* http_linger.c */
+void http_linger_init(struct http_loop *loop);
+void http_linger_begin(struct http_loop *loop, int fd);
+void http_linger_ready(struct http_loop *loop, guint index);
+void http_linger_scan(struct http_loop *loop, gint64 now_us);
+void http_linger_clear(struct http_loop *loop);
+
+/* http_listen.c */
+int http_listen_open(const char *host, uint16_t port, uint16_t *out_port, bool *out_loopback,
+                     GError **error);
+bool http_listen_is_loopback(const struct sockaddr *address);
+
+/* http_workers.c */
+bool http_workers_start(struct http_workers *workers, HttpServer *server, GError **error);
+bool http_workers_push(struct http_workers *workers,
+                       HttpRequest *request); /* false: the queue is full */
+void http_workers_stop(struct http_workers *workers);
+void http_workers_handle(HttpRequest *request,
+                         void *app_thread);     /* decodes the body, runs the handler */
+void http_workers_resume(HttpRequest *request); /* the request is the event thread's again */
+
+/* http_body.c */
+bool http_body_reserve(HttpRequest *request, size_t bytes, GError **error);
+void http_body_release(HttpRequest *request, size_t bytes);
+bool http_body_append(HttpRequest *request, const char *bytes, size_t length, GError **error);
+void http_body_clear(HttpRequest *request);
+
+/* http_gzip.c */
+bool http_body_decode(HttpRequest *request,
+                      GError **error); /* leaves the body as it was where it fails */
+bool http_gzip_accepted(const char *accept_encoding);
+char *http_gzip_compress(const char *bytes, size_t length,
+                         size_t *out_length); /* NULL: not smaller, or no memory */
+
+/* http_query.c */
+GPtrArray *http_query_parse(const char *query, GError **error);
+bool http_query_check(const GPtrArray *pairs, const char *taken, GError **error);
+char *http_decode(const char *text, size_t length,
+                  bool plus_is_space); /* NULL: bad percent, NUL or invalid UTF-8 */
+
+/* http_response.c */
+enum MHD_Result http_response_queue(HttpRequest *request);
+typedef void (*http_header_fn)(void *to, const char *name, const char *value);
+void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to);
+void http_response_clear(HttpRequest *request);
+
+/* http_etag.c */
+bool http_etag_matches(const char *if_none_match, const char *tag);
+char *http_etag_value(const struct http_answer *answer); /* with its quotes */
+
+/* http_server.c */
+void http_server_log(const HttpServer *server, const char *format, ...) G_GNUC_PRINTF(2, 3);
+bool http_server_enter(
+    HttpServer *server); /* before a handler runs; false: the server is stopping, run none */
+void http_server_leave(
+    HttpServer *server); /* when its request is neither running nor suspended any more */

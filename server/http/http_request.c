@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One request: its life, and what handlers ask of it. Nothing here waits or sends. A request
+ * belongs to one thread at a time; its reference count is there for the moment in which a worker
+ * returns from a handler whose request another thread has finished already. */
+#include "server/http/access.h"
+#include "server/http/http_internal.h"
+#include <stdio.h>
+
+/* The target without the scheme and authority of its absolute form, which servers must take. */
+static const char *target_path(const char *target)
+{
+    if (g_ascii_strncasecmp(target, "http://", 7) != 0)
+        return target;
+    const char *slash = strchr(target + 7, '/');
+    return slash ? slash : "/";
+}
+
+HttpRequest *http_request_new(struct http_connection *connection, struct MHD_Connection *mhd,
+                              const char *target)
+{
+    HttpServer *server = connection->loop->server;
+    HttpRequest *request = g_new0(HttpRequest, 1);
+    const char *path = target_path(target);
+    size_t path_length = strcspn(path, "?");
+    atomic_init(&request->references, 1);
+    atomic_init(&request->phase, 0);
+    request->server = server;
+    request->connection = connection;
+    request->mhd = mhd;
+    request->started_us = g_get_monotonic_time();
+    request->path = g_strndup(path, path_length);
+    request->query = g_strdup(path[path_length] == '?' ? path + path_length + 1 : "");
+    request->answer.headers = g_ptr_array_new_with_free_func((GDestroyNotify)http_pair_free);
+    snprintf(request->id, sizeof request->id, "%s-%llx", server->id_prefix,
+             atomic_fetch_add(&server->next_id, 1));
+    return request;
+}
+
+void http_request_ref(HttpRequest *request)
+{
+    atomic_fetch_add(&request->references, 1);
+}
+
+void http_request_unref(HttpRequest *request)
+{
+    if (atomic_fetch_sub(&request->references, 1) != 1)
+        return;
+    http_body_clear(request);
+    http_response_clear(request);
+    http_match_free(request->match);
+    if (request->pairs)
+        g_ptr_array_unref(request->pairs);
+    g_free(request->method);
+    g_free(request->path);
+    g_free(request->query);
+    g_free(request);
+}
+
+const char *http_request_method(const HttpRequest *request)
+{
+    return request->method ? request->method : "-";
+}
+
+const char *http_request_path(const HttpRequest *request)
+{
+    return request->path;
+}
+
+const char *http_request_query_string(const HttpRequest *request)
+{
+    return request->query;
+}
+
+const char *http_request_segment(const HttpRequest *request, const char *name)
+{
+    for (guint i = 0; request->match && i < request->match->n_values; i++)
+        if (strcmp(request->match->names[i], name) == 0)
+            return request->match->values[i];
+    return "";
+}
+
+const char *http_request_header(const HttpRequest *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->mhd, MHD_HEADER_KIND, name);
+}
+
+const GPtrArray *http_request_query_pairs(const HttpRequest *request)
+{
+    return request->pairs;
+}
+
+const char *http_request_body(const HttpRequest *request, size_t *out_length)
+{
+    *out_length = request->body.length;
+    return request->body.bytes ? request->body.bytes : "";
+}
+
+const char *http_request_id(const HttpRequest *request)
+{
+    return request->id;
+}
+
+void *http_request_app(const HttpRequest *request)
+{
+    return request->server->options.app;
+}
+
+void *http_request_thread(const HttpRequest *request)
+{
+    return request->app_thread;
+}
+
+char *http_request_media_type(const HttpRequest *request)
+{
+    const char *type = http_request_header(request, "Content-Type");
+    if (!type)
+        return g_strdup("");
+    g_autofree char *bare = g_strndup(type, strcspn(type, ";"));
+    return g_ascii_strdown(g_strstrip(bare), -1);
+}
+
+/* The q of a media type that Accept names literally, in thousandths; -1 where it does not. */
+static int accept_quality(char *const *ranges, const char *type)
+{
+    for (; *ranges; ranges++) {
+        g_auto(GStrv) parts = g_strsplit(*ranges, ";", 8);
+        double q = 1;
+        if (!parts[0] || g_ascii_strcasecmp(g_strstrip(parts[0]), type) != 0)
+            continue;
+        for (char **part = parts + 1; *part; part++)
+            if (g_str_has_prefix(g_strstrip(*part), "q="))
+                q = g_ascii_strtod(*part + 2, NULL);
+        return q >= 0 && q <= 1 ? (int)(q * 1000) : 0;
+    }
+    return -1;
+}
+
+bool http_request_wants_csv(const HttpRequest *request)
+{
+    const char *accept = http_request_header(request, "Accept");
+    if (g_str_has_suffix(request->path, ".csv") && request->match && request->match->route &&
+        g_str_has_suffix(request->match->route->pattern, ".csv"))
+        return true;
+    if (!accept)
+        return false;
+    g_auto(GStrv) ranges = g_strsplit(accept, ",", 64);
+    int csv = accept_quality(ranges, "text/csv");
+    return csv > 0 && csv >= accept_quality(ranges, "application/json");
+}
+
+static bool host_is_sound(const char *host)
+{
+    size_t length = strlen(host);
+    return length > 0 && length < 256 &&
+           strspn(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]") ==
+               length;
+}
+
+char *http_request_origin(const HttpRequest *request)
+{
+    const char *host = http_request_header(request, "Host");
+    const char *proto = http_request_header(request, "X-Forwarded-Proto");
+    const char *scheme = proto && g_ascii_strcasecmp(proto, "https") == 0 ? "https" : "http";
+    const struct http_options *options = &request->server->options;
+    if (host && host_is_sound(host))
+        return g_strdup_printf("%s://%s", scheme, host);
+    bool ipv6 = strchr(options->listen_host, ':') != NULL;
+    return g_strdup_printf("%s://%s%s%s:%u", scheme, ipv6 ? "[" : "", options->listen_host,
+                           ipv6 ? "]" : "", request->server->port);
+}

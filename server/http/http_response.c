@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The answer of a request: handlers give it (on whatever thread has the request),
+ * http_response_queue hands it to libmicrohttpd (on the event thread), with the headers that all
+ * answers have. Knows no resource. */
+#include "server/http/http_internal.h"
+#include "server/http/problem.h"
+
+static const struct {
+    const char *name, *value;
+} security_headers[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+     "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+     "frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"}};
+
+/* ---- Given by handlers ---- */
+
+static bool type_compresses(const char *type)
+{
+    return g_str_has_prefix(type, "text/") || strstr(type, "json") || strstr(type, "xml") ||
+           strstr(type, "javascript");
+}
+
+static void answer_compress(HttpRequest *request)
+{
+    struct http_answer *answer = &request->answer;
+    size_t length = 0;
+    if (answer->length <= HTTP_GZIP_MIN_BYTES || !type_compresses(answer->content_type) ||
+        !http_gzip_accepted(http_request_header(request, "Accept-Encoding")))
+        return;
+    char *bytes = http_gzip_compress(answer->bytes, answer->length, &length);
+    if (!bytes)
+        return;
+    if (!answer->is_static)
+        g_free(answer->bytes);
+    answer->bytes = bytes;
+    answer->length = length;
+    answer->is_static = false;
+    answer->is_gzip = true;
+}
+
+static bool answer_begin(HttpRequest *request, unsigned status, const char *content_type)
+{
+    struct http_answer *answer = &request->answer;
+    if (answer->given) {
+        http_server_log(request->server, "%s %s: a second answer (%u) was dropped", request->method,
+                        request->path, status);
+        return false;
+    }
+    answer->given = true;
+    answer->status = status;
+    answer->content_type = g_strdup(content_type);
+    return true;
+}
+
+void http_respond(HttpRequest *request, unsigned status, const char *content_type, GString *body)
+{
+    struct http_answer *answer = &request->answer;
+    if (!answer_begin(request, status, content_type)) {
+        g_string_free(body, TRUE);
+        return;
+    }
+    answer->length = body->len;
+    answer->bytes = g_string_free(body, FALSE);
+    answer_compress(request);
+}
+
+void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
+                         size_t length)
+{
+    struct http_answer *answer = &request->answer;
+    if (http_not_modified(request, 0, content_type) || !answer_begin(request, 200, content_type))
+        return;
+    answer->bytes = (char *)(gsize)bytes; /* is_static: never written, never freed */
+    answer->length = length;
+    answer->is_static = true;
+    answer_compress(request);
+}
+
+void http_respond_empty(HttpRequest *request, unsigned status)
+{
+    answer_begin(request, status, NULL);
+}
+
+static bool answers_json(const HttpRequest *request)
+{
+    return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
+}
+
+static void respond_problem(HttpRequest *request, unsigned status, const char *detail,
+                            const Faults *faults)
+{
+    const struct http_options *options = &request->server->options;
+    GString *body = g_string_new(NULL);
+    bool json = answers_json(request);
+    g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
+    if (status == 503) {
+        g_autofree char *seconds = g_strdup_printf("%d", HTTP_RETRY_SECONDS);
+        http_response_header(request, "Retry-After", seconds);
+    }
+    if (json)
+        problem_append_json(body, status, detail, request->id, faults);
+    else if (options->error_page)
+        options->error_page(request, status, problem_title(status), detail, body);
+    else
+        problem_append_html(body, status, detail, options->product);
+    http_respond(request, status, json ? "application/problem+json" : HTTP_HTML, body);
+}
+
+void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults)
+{
+    unsigned status = problem_status(error);
+    if (status == 500)
+        http_server_log(request->server, "request %s: %s", request->id, error->message);
+    respond_problem(request, status, error->message, faults);
+}
+
+void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...)
+{
+    va_list arguments;
+    va_start(arguments, detail_format);
+    g_autofree char *detail = g_strdup_vprintf(detail_format, arguments);
+    va_end(arguments);
+    respond_problem(request, status, detail, NULL);
+}
+
+static bool header_is_sound(const char *name, const char *value)
+{
+    for (const char *at = name; *at; at++)
+        if (!g_ascii_isalnum(*at) && *at != '-')
+            return false;
+    for (const unsigned char *at = (const unsigned char *)value; *at; at++)
+        if (*at < 0x20 || *at == 0x7f)
+            return false;
+    return *name != '\0';
+}
+
+void http_response_header(HttpRequest *request, const char *name, const char *value)
+{
+    if (!header_is_sound(name, value)) {
+        http_server_log(request->server,
+                        "request %s: a header %s with a control character was left out",
+                        request->id, header_is_sound(name, "") ? name : "name");
+        return;
+    }
+    struct http_pair *pair = g_new(struct http_pair, 1);
+    pair->name = g_strdup(name);
+    pair->value = g_strdup(value);
+    g_ptr_array_add(request->answer.headers, pair);
+}
+
+void http_response_clear(HttpRequest *request)
+{
+    struct http_answer *answer = &request->answer;
+    if (!answer->is_static)
+        g_free(answer->bytes);
+    answer->bytes = NULL;
+    g_clear_pointer(&answer->content_type, g_free);
+    g_clear_pointer(&answer->etag, g_free);
+    g_clear_pointer(&answer->headers, g_ptr_array_unref);
+}
+
+/* ---- Handed to libmicrohttpd ---- */
+
+static const char *cache_control(const HttpRequest *request)
+{
+    unsigned status = request->answer.status;
+    const struct http_route *route = request->match ? request->match->route : NULL;
+    if (!route || (status != 304 && (status < 200 || status > 299)))
+        return "no-store";
+    switch (route->cache) {
+    case HTTP_REVALIDATE:
+        return "no-cache";
+    case HTTP_IMMUTABLE:
+        return "public, max-age=31536000, immutable";
+    case HTTP_NO_STORE:
+        break;
+    }
+    return "no-store";
+}
+
+static struct MHD_Response *response_with_body(struct http_answer *answer)
+{
+    if (!answer->bytes || answer->length == 0)
+        return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (answer->is_static)
+        return MHD_create_response_from_buffer(answer->length, answer->bytes,
+                                               MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback(answer->length, answer->bytes, g_free);
+    if (response)
+        answer->bytes = NULL; /* the response's now */
+    return response;
+}
+
+static void each_common_header(const HttpRequest *request, http_header_fn each, void *to)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(security_headers); i++)
+        each(to, security_headers[i].name, security_headers[i].value);
+    each(to, "X-Request-Id", request->id);
+    each(to, "Cache-Control", cache_control(request));
+    each(to, "Vary", answers_json(request) ? "Accept, Accept-Encoding" : "Accept-Encoding");
+}
+
+void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to)
+{
+    const struct http_answer *answer = &request->answer;
+    each_common_header(request, each, to);
+    for (guint i = 0; i < answer->headers->len; i++) {
+        const struct http_pair *pair = g_ptr_array_index(answer->headers, i);
+        each(to, pair->name, pair->value);
+    }
+    if (answer->content_type)
+        each(to, "Content-Type", answer->content_type);
+    if (answer->is_gzip && answer->status != 304)
+        each(to, "Content-Encoding", "gzip");
+    if (answer->etag && (answer->status == 200 || answer->status == 304)) {
+        g_autofree char *etag = http_etag_value(answer);
+        each(to, "ETag", etag);
+    }
+}
+
+static void add_to_response(void *to, const char *name, const char *value)
+{
+    MHD_add_response_header((struct MHD_Response *)to, name, value);
+}
+
+enum MHD_Result http_response_queue(HttpRequest *request)
+{
+    struct http_answer *answer = &request->answer;
+    if (!answer->given) {
+        http_server_log(request->server, "%s %s: its handler gave no answer", request->method,
+                        request->path);
+        http_respond_status(request, 500, "the server has no answer to this");
+    }
+    struct MHD_Response *response = response_with_body(answer);
+    if (!response)
+        return MHD_NO;
+    http_response_each_header(request, add_to_response, response);
+    if (atomic_load(&request->server->draining))
+        MHD_add_response_header(response, "Connection", "close");
+    http_body_clear(request); /* a slow reader need not hold it */
+    request->stage = HTTP_STAGE_SEND;
+    request->answered_us = g_get_monotonic_time();
+    enum MHD_Result queued = MHD_queue_response(request->mhd, answer->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The server as a whole: start, status, drain, stop. Called by the program's main thread. The order
+ * of the stop: no new connections; no new handlers; wait until none runs and none is deferred, so
+ * that nothing is suspended when libmicrohttpd's daemons are stopped (which it forbids); then the
+ * event threads, then the workers. */
+#include "server/http/access.h"
+#include "server/http/http_internal.h"
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FILES_RESERVED                                                                             \
+    128u /* of the limit on open files: for the store, the log, lingering sockets */
+
+void http_server_log(const HttpServer *server, const char *format, ...)
+{
+    va_list arguments;
+    if (!server->options.log)
+        return;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    server->options.log(message, server->options.app);
+}
+
+bool http_server_enter(HttpServer *server)
+{
+    pthread_mutex_lock(&server->busy_lock);
+    bool allowed = !server->refuse_busy;
+    server->n_busy += allowed;
+    pthread_mutex_unlock(&server->busy_lock);
+    return allowed;
+}
+
+void http_server_leave(HttpServer *server)
+{
+    pthread_mutex_lock(&server->busy_lock);
+    if (--server->n_busy == 0)
+        pthread_cond_broadcast(&server->busy_none);
+    pthread_mutex_unlock(&server->busy_lock);
+}
+
+/* ---- Start ---- */
+
+static unsigned connections_by_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < 2 * FILES_RESERVED)
+        return FILES_RESERVED;
+    return (unsigned)MIN(limit.rlim_cur - FILES_RESERVED, (rlim_t)100000);
+}
+
+static void options_copy(HttpServer *server, const struct http_options *options)
+{
+    struct http_options *own = &server->options;
+    *own = *options;
+    own->listen_host = g_strdup(options->listen_host);
+    own->build_id = g_strdup(options->build_id);
+    own->product = g_strdup(options->product);
+    own->write_token = NULL; /* only its digest is kept */
+    server->has_token = options->write_token != NULL;
+    if (server->has_token)
+        access_token_digest(options->write_token, strlen(options->write_token),
+                            server->token_digest);
+    own->n_workers = CLAMP(options->n_workers ? options->n_workers : 2u, 1u, HTTP_WORKERS_MAX);
+    own->connections_max =
+        options->connections_max ? options->connections_max : connections_by_limit();
+    own->body_bytes_max = options->body_bytes_max ? options->body_bytes_max : (size_t)16 << 20;
+    own->bodies_bytes_max =
+        options->bodies_bytes_max ? options->bodies_bytes_max : (size_t)256 << 20;
+    own->request_seconds_max = options->request_seconds_max ? options->request_seconds_max : 60;
+    own->idle_seconds_max = options->idle_seconds_max ? options->idle_seconds_max : 60;
+}
+
+static HttpServer *server_new(const struct http_options *options)
+{
+    HttpServer *server = g_new0(HttpServer, 1);
+    unsigned char random[4] = {0};
+    options_copy(server, options);
+    server->listen_fd = -1;
+    pthread_mutex_init(&server->busy_lock, NULL);
+    pthread_cond_init(&server->busy_none, NULL);
+    pthread_mutex_init(&server->workers.lock, NULL);
+    pthread_cond_init(&server->workers.wake, NULL);
+    server->workers.server = server;
+    for (int i = 0; i < HTTP_LOOPS; i++) {
+        server->loops[i].server = server;
+        server->loops[i].epoll_fd = server->loops[i].wake_fd = -1;
+        pthread_mutex_init(&server->loops[i].lock, NULL);
+        http_linger_init(&server->loops[i]);
+    }
+    /* Only tells the ids of two starts apart; not a secret, so a short read does no harm. */
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
+        random[0] = (unsigned char)getpid();
+    snprintf(server->id_prefix, sizeof server->id_prefix, "%02x%02x%02x%02x", random[0], random[1],
+             random[2], random[3]);
+    return server;
+}
+
+static bool threads_start(HttpServer *server, GError **error)
+{
+    const struct http_options *options = &server->options;
+    if (!http_workers_start(&server->workers, server, error))
+        return false;
+    for (int i = 0; i < HTTP_LOOPS && options->thread_start; i++)
+        if (!(server->loops[i].app_thread = options->thread_start(options->app, error)))
+            return false;
+    for (int i = 0; i < HTTP_LOOPS; i++)
+        if (!http_loop_start(&server->loops[i], error))
+            return false;
+    return true;
+}
+
+HttpServer *http_server_start(const struct http_options *options, GError **error)
+{
+    HttpServer *server = server_new(options);
+    server->router = http_router_new(options->routes, options->n_routes, error);
+    if (server->router)
+        server->listen_fd = http_listen_open(options->listen_host, options->listen_port,
+                                             &server->port, &server->loopback, error);
+    if (server->listen_fd < 0 || !threads_start(server, error)) {
+        http_server_stop(server);
+        return NULL;
+    }
+    return server;
+}
+
+uint16_t http_server_port(const HttpServer *server)
+{
+    return server->port;
+}
+
+/* ---- Status ---- */
+
+void http_server_status(const HttpServer *server, struct http_status *out_status)
+{
+    HttpServer *from = (HttpServer *)(gsize)server; /* C17's atomic_load takes no const */
+    *out_status = (struct http_status){
+        .requests = atomic_load(&from->total_requests),
+        .bytes_sent = atomic_load(&from->bytes_sent),
+        .connections = atomic_load(&from->n_connections),
+        .bodies_bytes = atomic_load(&from->bodies_bytes),
+        .duration_us_sum = atomic_load(&from->duration_us_sum),
+    };
+    for (int i = 0; i < 6; i++)
+        out_status->responses_by_class[i] = atomic_load(&from->by_class[i]);
+    for (int i = 0; i < 8; i++)
+        out_status->duration_buckets[i] = atomic_load(&from->duration_buckets[i]);
+}
+
+/* ---- Drain and stop ---- */
+
+static void wake_all(HttpServer *server)
+{
+    for (int i = 0; i < HTTP_LOOPS; i++)
+        if (server->loops[i].started)
+            http_loop_wake(&server->loops[i]);
+}
+
+static bool loops_are_deaf(HttpServer *server)
+{
+    for (int i = 0; i < HTTP_LOOPS; i++)
+        if (server->loops[i].started && !atomic_load(&server->loops[i].deaf))
+            return false;
+    return true;
+}
+
+static void listening_end(HttpServer *server)
+{
+    if (server->listen_fd < 0)
+        return;
+    atomic_store(&server->draining, true);
+    wake_all(server);
+    while (!loops_are_deaf(server))
+        g_usleep(1000);
+    close(server->listen_fd);
+    server->listen_fd = -1;
+}
+
+void http_server_drain(HttpServer *server, unsigned seconds)
+{
+    gint64 end_us = g_get_monotonic_time() + (gint64)seconds * G_USEC_PER_SEC;
+    listening_end(server);
+    while (atomic_load(&server->n_requests) > 0 && g_get_monotonic_time() < end_us)
+        g_usleep(2000);
+}
+
+static void handlers_end(HttpServer *server)
+{
+    pthread_mutex_lock(&server->busy_lock);
+    server->refuse_busy = true;
+    while (server->n_busy > 0)
+        pthread_cond_wait(&server->busy_none, &server->busy_lock);
+    pthread_mutex_unlock(&server->busy_lock);
+}
+
+static void server_free(HttpServer *server)
+{
+    http_router_free(server->router);
+    pthread_mutex_destroy(&server->busy_lock);
+    pthread_cond_destroy(&server->busy_none);
+    pthread_mutex_destroy(&server->workers.lock);
+    pthread_cond_destroy(&server->workers.wake);
+    g_free((char *)(gsize)server->options.listen_host);
+    g_free((char *)(gsize)server->options.build_id);
+    g_free((char *)(gsize)server->options.product);
+    g_free(server);
+}
+
+void http_server_stop(HttpServer *server)
+{
+    const struct http_options *options = &server->options;
+    listening_end(server);
+    handlers_end(server);
+    atomic_store(&server->stop, true);
+    for (int i = 0; i < HTTP_LOOPS; i++)
+        http_loop_stop(&server->loops[i]);
+    http_workers_stop(&server->workers);
+    for (int i = 0; i < HTTP_LOOPS; i++)
+        if (options->thread_stop && server->loops[i].app_thread)
+            options->thread_stop(server->loops[i].app_thread, options->app);
+    server_free(server);
+}

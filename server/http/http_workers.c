@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pool that runs slow handlers, and the rules by which a suspended request comes back to its
+ * event thread.
+ *
+ * A request is resumed exactly once: by the worker, where its handler did not defer it; else by
+ * whichever of http_request_defer and http_request_finish comes second. After that it may be gone
+ * at any moment, so a worker holds a reference while it looks. */
+#include "server/http/http_internal.h"
+
+void http_workers_handle(HttpRequest *request, void *app_thread)
+{
+    g_autoptr(GError) error = NULL;
+    request->app_thread = app_thread;
+    if (!http_body_decode(request, &error))
+        http_respond_error(request, error, NULL);
+    else
+        request->match->route->handler(request);
+}
+
+void http_workers_resume(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    MHD_resume_connection(request->mhd); /* from here on the request is its event thread's */
+    http_server_leave(server);
+}
+
+void http_request_defer(HttpRequest *request)
+{
+    if (!request->suspended) { /* then this is its event thread */
+        request->suspended = true;
+        MHD_suspend_connection(request->mhd);
+    }
+    if (atomic_fetch_or(&request->phase, HTTP_PHASE_DEFERRED) & HTTP_PHASE_FINISHED)
+        http_workers_resume(request);
+}
+
+void http_request_finish(HttpRequest *request)
+{
+    if (atomic_fetch_or(&request->phase, HTTP_PHASE_FINISHED) & HTTP_PHASE_DEFERRED)
+        http_workers_resume(request);
+}
+
+bool http_workers_push(struct http_workers *workers, HttpRequest *request)
+{
+    pthread_mutex_lock(&workers->lock);
+    bool room = workers->n_waiting < HTTP_QUEUE_MAX;
+    if (room) {
+        request->next = NULL;
+        if (workers->tail)
+            workers->tail->next = request;
+        else
+            workers->head = request;
+        workers->tail = request;
+        workers->n_waiting++;
+        pthread_cond_signal(&workers->wake);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return room;
+}
+
+static HttpRequest *workers_take(struct http_workers *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    while (!workers->head && !workers->stop)
+        pthread_cond_wait(&workers->wake, &workers->lock);
+    HttpRequest *request = workers->head;
+    if (request) {
+        workers->head = request->next;
+        workers->tail = workers->head ? workers->tail : NULL;
+        workers->n_waiting--;
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return request;
+}
+
+struct worker_start {
+    struct http_workers *workers;
+    void *app_thread;
+};
+
+static void *worker_main(void *data)
+{
+    g_autofree struct worker_start *start = data;
+    HttpRequest *request;
+    while ((request = workers_take(start->workers))) {
+        http_request_ref(request);
+        http_workers_handle(request, start->app_thread);
+        if (!(atomic_load(&request->phase) & HTTP_PHASE_DEFERRED))
+            http_workers_resume(request);
+        http_request_unref(request);
+    }
+    return NULL;
+}
+
+bool http_workers_start(struct http_workers *workers, HttpServer *server, GError **error)
+{
+    const struct http_options *options = &server->options;
+    workers->server = server;
+    for (unsigned i = 0; i < options->n_workers; i++) {
+        void *app_thread = NULL;
+        if (options->thread_start && !(app_thread = options->thread_start(options->app, error)))
+            return false;
+        workers->app_threads[workers->n_threads++] = app_thread;
+        struct worker_start *start = g_new(struct worker_start, 1);
+        *start = (struct worker_start){workers, app_thread};
+        if (pthread_create(&workers->threads[i], NULL, worker_main, start) != 0) {
+            g_free(start);
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+                        "cannot start worker thread %u of %u", i + 1, options->n_workers);
+            return false;
+        }
+        workers->n_started++;
+    }
+    return true;
+}
+
+void http_workers_stop(struct http_workers *workers)
+{
+    const struct http_options *options = &workers->server->options;
+    pthread_mutex_lock(&workers->lock);
+    workers->stop = true;
+    pthread_cond_broadcast(&workers->wake);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->n_started; i++)
+        pthread_join(workers->threads[i], NULL);
+    for (unsigned i = 0; i < workers->n_threads; i++)
+        if (options->thread_stop)
+            options->thread_stop(workers->app_threads[i], options->app);
+    workers->n_started = workers->n_threads = 0;
+}
