@@ -49,9 +49,8 @@ char **api_list_cursor_decode(char mark, const char *text, guint n_fields)
 
 static bool parse_request(struct api_list *list, const struct api_list_spec *spec, GError **error)
 {
-    int64_t limit;
-    if (!http_query_integer(list->request, "limit", API_LIST_LIMIT_DEFAULT, 1, API_LIST_LIMIT_MAX,
-                            &limit, error))
+    int64_t limit = API_LIST_LIMIT_DEFAULT;
+    if (!http_query_integer(list->request, "limit", 1, API_LIST_LIMIT_MAX, &limit, error))
         return false;
     list->limit = (guint)limit;
     const char *cursor = http_request_query(list->request, "cursor");

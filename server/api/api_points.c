@@ -65,7 +65,8 @@ static bool parse_query(struct points_query *query, GError **error)
 {
     query->first = 0;
     query->last = G_MAXUINT;
-    if (!http_query_integer(query->request, "buckets", 0, COMMIT_POINTS_BUCKETS_MIN, BUCKETS_MAX,
+    query->n_buckets = 0;
+    if (!http_query_integer(query->request, "buckets", COMMIT_POINTS_BUCKETS_MIN, BUCKETS_MAX,
                             &query->n_buckets, error) ||
         !resolve_position(query, "from", &query->first, error) ||
         !resolve_position(query, "to", &query->last, error))

@@ -139,9 +139,9 @@ static const char *const result_columns[] = {HEAD_COLUMNS, RUN_RESULTS_COLUMNS, 
 
 static bool parse_query(const HttpRequest *request, struct runs_query *query, GError **error)
 {
-    int64_t samples;
+    int64_t samples = 0;
     if (!api_filter_parse(request, &query->filter, error) ||
-        !http_query_integer(request, "samples", 0, 0, 1, &samples, error))
+        !http_query_integer(request, "samples", 0, 1, &samples, error))
         return false;
     query->with_results = query->filter.benches || query->filter.params;
     query->results.with_samples = samples == 1;

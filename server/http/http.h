@@ -93,8 +93,8 @@ void http_request_finish(HttpRequest *request);
 
 /* ---- Query values -------------------------------------------------------------------------------------------------- */
 
-/* The value as a whole number in [min, max], `fallback` where it is absent; ERROR_INVALID names the parameter and the range. */
-bool http_query_integer(const HttpRequest *request, const char *name, int64_t fallback, int64_t min, int64_t max, int64_t *out, GError **error);
+/* The value as a whole number in [min, max]; where it is absent `*inout` stays as it is. ERROR_SYNTAX names the parameter and the range. */
+bool http_query_integer(const HttpRequest *request, const char *name, int64_t min, int64_t max, int64_t *inout, GError **error);
 /* RFC 3339; 0 where it is absent. */
 bool http_query_time_ms(const HttpRequest *request, const char *name, int64_t *out_ms, GError **error);
 /* All values of a repeated parameter: char *, or NULL where there is none. */

@@ -138,12 +138,11 @@ GPtrArray *http_query_values(const HttpRequest *request, const char *name)
     return values;
 }
 
-bool http_query_integer(const HttpRequest *request, const char *name, int64_t fallback, int64_t min,
-                        int64_t max, int64_t *out, GError **error)
+bool http_query_integer(const HttpRequest *request, const char *name, int64_t min, int64_t max,
+                        int64_t *inout, GError **error)
 {
     const char *text = http_request_query(request, name);
     gint64 value;
-    *out = fallback;
     if (!text)
         return true;
     if (!g_ascii_string_to_signed(text, 10, min, max, &value, NULL)) {
@@ -153,7 +152,7 @@ bool http_query_integer(const HttpRequest *request, const char *name, int64_t fa
                     name, min, max);
         return false;
     }
-    *out = value;
+    *inout = value;
     return true;
 }
 

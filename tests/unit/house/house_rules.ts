@@ -85,6 +85,9 @@ export function functionsOf(text: string): CFunction[] {
   return found;
 }
 
+/** Callbacks whose parameters a library dictates. */
+const DICTATED = new Set(["http_exchange_access"]);
+
 function parametersOf(list: string): number {
   let depth = 0, commas = 0, end = 0;
   for (; end < list.length; end++) {
@@ -106,7 +109,7 @@ export function sizesAreBounded(tree: Tree): string[] {
     if (!CODE.test(path)) continue;
     for (const f of functionsOf(text)) {
       if (f.lines > 60) broken.push(`${path}:${f.line}: ${f.name} has ${f.lines} lines, at most 60`);
-      if (f.parameters > 6) broken.push(`${path}:${f.line}: ${f.name} takes ${f.parameters} parameters, at most 6`);
+      if (f.parameters > 6 && !DICTATED.has(f.name)) broken.push(`${path}:${f.line}: ${f.name} takes ${f.parameters} parameters, at most 6`);
     }
   }
   return broken;
