@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * breakeven-runner run: all that can be wrong is found before the first cell is measured; then
+ * rounds, the table, the document, its delivery. Main thread. */
+#include "runner/command.h"
+
+#include "runner/document.h"
+#include "runner/interrupt.h"
+#include "runner/machine/machine.h"
+#include "runner/report.h"
+#include "runner/rounds.h"
+#include "runner/show/console.h"
+#include "runner/show/progress.h"
+#include "runner/show/table.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static const struct option_spec specs[] = {
+    SETTINGS_OPTIONS_SERVER,
+    SETTINGS_OPTIONS_IDENTITY,
+    PROVENANCE_OPTIONS,
+    {"quick", 'q', OPTION_FLAG, NULL, "The whole matrix in about 45 s: at least 3 rounds"},
+    {"plan", 0, OPTION_VALUE, "FILE", "Measure what FILE lists (format: runner/plan.h)"},
+    {"bench", 0, OPTION_LIST, "NAME,…", "Only these benchmarks"},
+    {"executor", 0, OPTION_LIST, "NAME,…", "Only these executors"},
+    {"threads", 't', OPTION_LIST, "N,…", "Only these numbers of threads"},
+    {"task-cost", 0, OPTION_LIST, "N,…", "Only these task costs"},
+    {"repetitions", 'r', OPTION_VALUE, "N", "Exactly N rounds"},
+    {"time-budget", 0, OPTION_VALUE, "SECONDS",
+     "Go on with rounds while one more is likely to fit"},
+    {"seed", 0, OPTION_VALUE, "N", "Seed of the rounds' orders (random; it is recorded)"},
+    {"json", 'j', OPTION_FLAG, NULL, "Print the run document instead of the table"},
+    {"out", 'o', OPTION_VALUE, "FILE", "Write the run document to FILE"},
+    {"dry-run", 'n', OPTION_FLAG, NULL, "Print the cells that would be measured, and stop"},
+    {0},
+};
+
+static const struct option_usage usage = {
+    .command = "run",
+    .summary = "Measures the plan's cells, each in a process of its own, prints a table, and posts "
+               "the run where a server is named.",
+    .examples = "Examples:\n"
+                "  breakeven-runner run --quick\n"
+                "  breakeven-runner run --bench ThreadPoolSpawn --threads 2,8 --repetitions 10\n"
+                "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
+                "CI, after a merge\n"
+                "\nExit: 0 fine, 2 usage, 3 some cell could not be measured, 4 not delivered (it "
+                "waits in the spool), 130 interrupted\n",
+    .specs = specs,
+};
+
+struct job {
+    Options *options;
+    Settings *settings;
+    Provenance *provenance; /* NULL where no document is wanted and git knows nothing */
+    Plan *plan;
+    Machine *machine;
+    Delivery *delivery; /* NULL: nothing is sent */
+    uint64_t seed;
+    int argc;
+    char **argv;
+    struct progress progress;
+    double begin_s;
+};
+
+static void job_clear(struct job *job)
+{
+    options_free(job->options);
+    settings_free(job->settings);
+    provenance_free(job->provenance);
+    plan_free(job->plan);
+    if (job->machine)
+        machine_free(job->machine);
+    delivery_close(job->delivery);
+}
+
+typedef struct job job_t;
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(job_t, job_clear)
+
+static double now_s(void)
+{
+    gint64 now_us = g_get_monotonic_time();
+    return (double)now_us / (double)G_USEC_PER_SEC;
+}
+
+static bool take_plan(struct job *job, GError **error)
+{
+    const Options *options = job->options;
+    const char *file = options_value(options, "plan");
+    bool is_quick = options_flag(options, "quick");
+    if (file && is_quick) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "--quick and --plan name two plans; give one of them");
+        return false;
+    }
+    struct plan_filter filter = {
+        .benches = options_list(options, "bench"),
+        .executors = options_list(options, "executor"),
+        .threads = options_list(options, "threads"),
+        .task_costs = options_list(options, "task-cost"),
+    };
+    job->plan = file ? plan_read_file(file, &filter, error)
+                     : plan_built_in(is_quick ? "quick" : "default", &filter, error);
+    if (!job->plan)
+        return false;
+    guint64 rounds = job->plan->rounds, budget_s = job->plan->budget_seconds;
+    if (!options_number(options, "repetitions", 1, PLAN_ROUNDS_MAX, &rounds, error) ||
+        !options_number(options, "time-budget", 1, 86400, &budget_s, error))
+        return false;
+    if (options_value(options, "repetitions") && !options_value(options, "time-budget"))
+        budget_s = 0;
+    job->plan->rounds = (guint)rounds;
+    job->plan->budget_seconds = (guint)budget_s;
+    return true;
+}
+
+static bool take_seed(struct job *job, GError **error)
+{
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "no random bits for a seed: %s",
+                    g_strerror(errno));
+        return false;
+    }
+    guint64 seed = random;
+    if (!options_number(job->options, "seed", 0, (1ull << 53) - 1, &seed, error))
+        return false;
+    job->seed = seed;
+    return true;
+}
+
+static bool wants_document(const struct job *job)
+{
+    return job->settings->server || options_flag(job->options, "json") ||
+           options_value(job->options, "out");
+}
+
+/* A table alone can be had anywhere; a document needs its commit. */
+static bool take_provenance(struct job *job, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    job->provenance = provenance_gather(job->options, job->settings, &problem);
+    bool is_usage = g_error_matches(problem, BREAKEVEN_ERROR, ERROR_INVALID) ||
+                    options_value(job->options, "commit");
+    if (!job->provenance && (wants_document(job) || is_usage)) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    if (job->provenance && job->provenance->project_from && wants_document(job))
+        console_message("project %s, from %s (--project names another)", job->provenance->project,
+                        job->provenance->project_from);
+    return true;
+}
+
+static bool check_out(const char *path, GError **error)
+{
+    if (!path)
+        return true;
+    g_autofree char *folder = g_path_get_dirname(path);
+    if (access(folder, W_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_DIR))
+        return true;
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--out %s cannot be written: %s", path,
+                access(folder, W_OK) == 0 ? "it is a folder" : g_strerror(errno));
+    return false;
+}
+
+static bool prepare(struct job *job, GError **error)
+{
+    job->settings = settings_read(job->options, error);
+    return job->settings && take_plan(job, error) && take_seed(job, error) &&
+           check_out(options_value(job->options, "out"), error);
+}
+
+static bool prepare_to_measure(struct job *job, GError **error)
+{
+    if (!take_provenance(job, error))
+        return false;
+    job->machine = machine_read(error);
+    if (!job->machine)
+        return false;
+    if (!job->settings->server)
+        return true;
+    job->delivery = report_open_delivery(job->settings, error);
+    return job->delivery != NULL;
+}
+
+static void on_cell(guint round, guint cell, const char *name, void *user)
+{
+    struct job *job = (struct job *)user;
+    job->progress.round = round;
+    job->progress.cell = cell;
+    job->progress.elapsed_s = now_s() - job->begin_s;
+    progress_cell(&job->progress, name);
+}
+
+static void on_round(guint round, double round_s, void *user)
+{
+    struct job *job = (struct job *)user;
+    job->progress.round = round;
+    progress_round_done(&job->progress, round_s);
+}
+
+static bool measure(struct job *job, struct rounds_outcome *outcome, GError **error)
+{
+    job->begin_s = now_s();
+    job->progress = (struct progress){
+        .rounds = job->plan->budget_seconds ? 0 : job->plan->rounds,
+        .cells = job->plan->cells->len,
+        .budget_s = job->plan->budget_seconds,
+    };
+    struct rounds_watch watch = {
+        .measure = cell_measure,
+        .stopped = interrupt_requested,
+        .now_s = now_s,
+        .cell_begins = on_cell,
+        .round_done = on_round,
+        .user = job,
+    };
+    bool is_good = rounds_run(job->plan, job->seed, &watch, outcome, error);
+    progress_end();
+    return is_good;
+}
+
+static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
+                     GError **error)
+{
+    Run *run = document_new(job->provenance, error);
+    if (!run)
+        return NULL;
+    run->started_ms = started_ms;
+    run->finished_ms = document_now_ms();
+    run->environment_json = g_strdup(job->machine->environment_json);
+    run->topology = g_strdup(job->machine->topology_xml);
+    run->context_json =
+        document_context(job->plan, outcome->rounds, job->seed, job->argc, job->argv);
+    g_ptr_array_unref(run->results);
+    run->results = g_steal_pointer(&outcome->results);
+    return run;
+}
+
+static GString *print_run(const Run *run, GError **error)
+{
+    g_autoptr(Faults) faults = faults_new();
+    GString *document = document_print(run, faults, error);
+    if (!document)
+        report_faults("the run document", faults);
+    return document;
+}
+
+/* Written beside and renamed: a reader sees the old file or the new one. */
+static bool write_out(const char *path, const GString *document, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    if (!path || g_file_set_contents_full(path, document->str, (gssize)document->len,
+                                          G_FILE_SET_CONTENTS_CONSISTENT, 0644, &problem))
+        return true;
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--out: %s", problem->message);
+    return false;
+}
+
+/* The document goes on its way even where --out failed. */
+static int hand_over(const struct job *job, const Run *run, const GString *document, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    bool is_written = write_out(options_value(job->options, "out"), document, &problem);
+    int code = EXIT_FINE;
+    if (job->delivery)
+        code = report_send(job->delivery, job->settings, run, document,
+                           !options_flag(job->options, "json"), error);
+    if (code == COMMAND_FAILED || is_written)
+        return code;
+    console_message("%s", problem->message);
+    return EXIT_UNDELIVERED;
+}
+
+static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
+                  GError **error)
+{
+    guint n_errors = outcome->n_errors;
+    bool is_json = options_flag(job->options, "json");
+    if (!is_json) {
+        GString *table = table_draw(outcome->results, job->machine->effective_cpus);
+        console_write(table->str, table->len);
+        g_string_free(table, TRUE);
+    }
+    int code = EXIT_FINE;
+    if (wants_document(job)) {
+        g_autoptr(Run) run = make_run(job, outcome, started_ms, error);
+        GString *document = run ? print_run(run, error) : NULL;
+        if (!document)
+            return COMMAND_FAILED;
+        if (is_json)
+            console_print("%s\n", document->str);
+        code = hand_over(job, run, document, error);
+        g_string_free(document, TRUE);
+    }
+    if (code == EXIT_FINE && n_errors > 0) {
+        console_message("%u of the cells could not be measured", n_errors);
+        code = EXIT_UNMEASURED;
+    }
+    return code;
+}
+
+static int print_cells(const Plan *plan)
+{
+    for (guint i = 0; i < plan->cells->len; i++) {
+        const struct cell *cell = &g_array_index(plan->cells, struct cell, i);
+        g_autofree char *name = bench_case_name(cell->bench, &cell->values);
+        console_print("%s\n", name);
+    }
+    return EXIT_FINE;
+}
+
+int command_run(int argc, char **argv, GError **error)
+{
+    g_auto(job_t) job = {.argc = argc, .argv = argv};
+    job.options = options_parse(&usage, argc, argv, error);
+    if (!job.options)
+        return COMMAND_FAILED;
+    if (options_flag(job.options, "help")) {
+        g_autofree char *help = options_help(&usage);
+        console_print("%s", help);
+        return EXIT_FINE;
+    }
+    if (!prepare(&job, error))
+        return COMMAND_FAILED;
+    if (options_flag(job.options, "dry-run"))
+        return print_cells(job.plan);
+    if (!prepare_to_measure(&job, error))
+        return COMMAND_FAILED;
+    int64_t started_ms = document_now_ms();
+    struct rounds_outcome outcome = {0};
+    int code = COMMAND_FAILED;
+    if (measure(&job, &outcome, error)) {
+        if (outcome.stopped) {
+            console_message("interrupted: nothing was sent");
+            code = EXIT_INTERRUPTED;
+        } else {
+            code = finish(&job, &outcome, started_ms, error);
+        }
+    }
+    rounds_outcome_clear(&outcome);
+    return code;
+}

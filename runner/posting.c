@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads a file of results, whatever its format, into a checked run document. Main thread. */
+#include "runner/posting.h"
+
+#include "runner/document.h"
+#include "schema/formats/format.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool set_unreadable(GError **error, const char *path)
+{
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s cannot be read: %s", path,
+                g_strerror(errno));
+    return false;
+}
+
+static bool read_all(int file, GString *out, const char *path, GError **error)
+{
+    char buffer[1 << 16];
+    for (;;) {
+        ssize_t n = read(file, buffer, sizeof(buffer));
+        if (n == 0)
+            return true;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return set_unreadable(error, path);
+        if (out->len + (gsize)n > RUN_BODY_BYTES_MAX) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_TOO_LARGE,
+                        "%s is over 16 MiB, the most that a server takes", path);
+            return false;
+        }
+        g_string_append_len(out, buffer, n);
+    }
+}
+
+/* *out_time_ms: when the file was written; now for a stream. */
+static GString *read_file(const char *path, int64_t *out_time_ms, GError **error)
+{
+    bool is_stream = strcmp(path, "-") == 0;
+    int file = is_stream ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        set_unreadable(error, path);
+        return NULL;
+    }
+    struct stat facts;
+    bool is_file = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    *out_time_ms = is_file ? (int64_t)facts.st_mtim.tv_sec * 1000 : document_now_ms();
+    GString *bytes = g_string_new(NULL);
+    bool is_good = read_all(file, bytes, path, error);
+    if (!is_stream)
+        close(file);
+    if (is_good)
+        return bytes;
+    g_string_free(bytes, TRUE);
+    return NULL;
+}
+
+static char *hash_id(const Provenance *provenance, const GString *bytes)
+{
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    const char *const parts[] = {provenance->project, provenance->commit->sha, provenance->machine};
+    for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
+        g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
+    g_checksum_update(checksum, (const guchar *)bytes->str, (gssize)bytes->len);
+    return g_strdup(g_checksum_get_string(checksum));
+}
+
+static Run *read_foreign(const GString *bytes, const struct format *format,
+                         const Provenance *provenance, GPtrArray *warnings, Faults *faults,
+                         GError **error)
+{
+    g_autoptr(Run) run = document_new(provenance, error);
+    if (!run || !format->parse(bytes->str, bytes->len, run, warnings, faults, error))
+        return NULL;
+    return g_steal_pointer(&run);
+}
+
+/* What a person can do about a file that is not in the format that was said. */
+static void add_hint(GError **error, const GString *bytes, const struct format *format)
+{
+    if (format || !error || !*error)
+        return;
+    bool is_benchmark = strstr(bytes->str, "\"benchmarks\"") && strstr(bytes->str, "\"context\"");
+    if (!is_benchmark)
+        return;
+    char *longer = g_strdup_printf("%s (is it --format google-benchmark?)", (*error)->message);
+    g_free((*error)->message);
+    (*error)->message = longer;
+}
+
+Posting *posting_read(const char *path, const char *format_name, const Provenance *provenance,
+                      const char *id, Faults *faults, GError **error)
+{
+    int64_t time_ms = 0;
+    GString *bytes = read_file(path, &time_ms, error);
+    if (!bytes)
+        return NULL;
+    g_autoptr(Posting) posting = g_new0(Posting, 1);
+    posting->warnings = g_ptr_array_new_with_free_func(g_free);
+    const struct format *format =
+        strcmp(format_name, POSTING_FORMAT) == 0 ? NULL : format_find(format_name);
+    posting->run = format
+                       ? read_foreign(bytes, format, provenance, posting->warnings, faults, error)
+                       : run_parse(bytes->str, bytes->len, faults, error);
+    if (posting->run && format) {
+        g_free(posting->run->id);
+        posting->run->id = id ? g_strdup(id) : hash_id(provenance, bytes);
+        if (posting->run->started_ms == 0)
+            posting->run->started_ms = time_ms;
+    }
+    if (!posting->run)
+        add_hint(error, bytes, format);
+    g_string_free(bytes, TRUE);
+    if (posting->run)
+        posting->document = document_print(posting->run, faults, error);
+    return posting->document ? g_steal_pointer(&posting) : NULL;
+}
+
+void posting_free(Posting *posting)
+{
+    if (!posting)
+        return;
+    run_free(posting->run);
+    if (posting->document)
+        g_string_free(posting->document, TRUE);
+    g_ptr_array_unref(posting->warnings);
+    g_free(posting);
+}

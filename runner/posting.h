@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A file that somebody wants to post, made into a run: one of ours as it is, or a foreign format
+ * put into an envelope. */
+#pragma once
+
+#include "runner/provenance.h"
+
+#define POSTING_FORMAT "breakeven.run/1"
+
+typedef struct posting {
+    Run *run;
+    GString *document;   /* its canonical text */
+    GPtrArray *warnings; /* char *: what the format dropped */
+} Posting;
+
+/* `path` "-" is the standard input. `format` POSTING_FORMAT or a name of schema/formats;
+ * `provenance` is needed for the latter, and fills the envelope; `id` or NULL: then the hash of
+ * project, commit, machine and the file. Faults are in `faults`. */
+Posting *posting_read(const char *path, const char *format, const Provenance *provenance,
+                      const char *id, Faults *faults, GError **error);
+void posting_free(Posting *posting);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Posting, posting_free)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Says what became of a document that was sent: the page where it can be looked at, the server's
+ * warnings, or why it waits. */
+#pragma once
+
+#include "runner/deliver/delivery.h"
+#include "runner/settings.h"
+#include "schema/run.h"
+
+/* A delivery as the settings want it, whose notices are messages; settings->server is not NULL. */
+Delivery *report_open_delivery(const Settings *settings, GError **error);
+
+/* Sends the document (canonical text of `run`) and says what became of it; URLs go to the standard
+ * output, or to messages where something else is the data. Returns an exit code, or COMMAND_FAILED
+ * where it could not even be spooled. */
+int report_send(Delivery *delivery, const Settings *settings, const Run *run,
+                const GString *document, bool urls_are_data, GError **error);
+
+/* The faults of a document, a message each; `name` is the file's. */
+void report_faults(const char *name, const Faults *faults);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loop over rounds and cells, and the putting together of what they gave. It knows no terminal
+ * and no document. Main thread. */
+#include "runner/rounds.h"
+
+#include <string.h>
+
+struct cell_state {
+    struct run_result *result; /* NULL before its first round */
+    uint64_t iterations;       /* 0: not calibrated */
+};
+
+/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+void rounds_order(uint64_t seed, guint round, guint *out_order, guint n)
+{
+    uint64_t state = seed + round;
+    state = next_random(&state);
+    for (guint i = 0; i < n; i++)
+        out_order[i] = i;
+    for (guint i = n; i > 1; i--) {
+        guint j = (guint)(next_random(&state) % i);
+        guint swapped = out_order[i - 1];
+        out_order[i - 1] = out_order[j];
+        out_order[j] = swapped;
+    }
+}
+
+static bool same_shape(const struct run_result *whole, const struct run_result *part)
+{
+    if (whole->metrics->len != part->metrics->len || whole->beside->len != part->beside->len)
+        return false;
+    for (guint i = 0; i < whole->metrics->len; i++) {
+        const struct run_metric *a = (const struct run_metric *)whole->metrics->pdata[i];
+        const struct run_metric *b = (const struct run_metric *)part->metrics->pdata[i];
+        if (a->kind != METRIC_SAMPLES || b->kind != METRIC_SAMPLES ||
+            strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0 ||
+            a->n_samples + b->n_samples > RUN_SAMPLES_MAX)
+            return false;
+    }
+    for (guint i = 0; i < whole->beside->len; i++) {
+        const struct run_beside *a = (const struct run_beside *)whole->beside->pdata[i];
+        const struct run_beside *b = (const struct run_beside *)part->beside->pdata[i];
+        if (strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool rounds_merge(struct run_result *whole, const struct run_result *part)
+{
+    if (!same_shape(whole, part))
+        return false;
+    for (guint i = 0; i < whole->metrics->len; i++) {
+        const struct run_metric *from = (const struct run_metric *)part->metrics->pdata[i];
+        for (uint32_t s = 0; s < from->n_samples; s++)
+            run_metric_add_sample((struct run_metric *)whole->metrics->pdata[i], from->samples[s]);
+    }
+    for (guint i = 0; i < whole->beside->len; i++) {
+        struct run_beside *to = (struct run_beside *)whole->beside->pdata[i];
+        const struct run_beside *from = (const struct run_beside *)part->beside->pdata[i];
+        to->values = g_renew(double, to->values, (gsize)to->n_values + from->n_values);
+        memcpy(to->values + to->n_values, from->values, from->n_values * sizeof(double));
+        to->n_values += from->n_values;
+    }
+    for (guint i = 0; i < part->flags->len; i++) {
+        const char *flag = (const char *)part->flags->pdata[i];
+        if (!g_ptr_array_find_with_equal_func(whole->flags, flag, g_str_equal, NULL))
+            run_result_add_flag(whole, flag);
+    }
+    return true;
+}
+
+static void take_part(struct cell_state *state, struct run_result *part)
+{
+    if (!state->result) {
+        state->result = part;
+        return;
+    }
+    struct run_result *whole = state->result;
+    if (part->error)
+        whole->error = g_strdup(part->error);
+    else if (!rounds_merge(whole, part))
+        whole->error = g_strdup(
+            "a later round gave other metrics than the first; this is an error of the benchmark");
+    run_result_free(part);
+}
+
+static bool measure_cell(const Plan *plan, guint cell, struct cell_state *state,
+                         const struct rounds_watch *watch, GError **error)
+{
+    struct cell_request request = {
+        .iterations = state->iterations,
+        .samples = plan->samples,
+        .sample_ms = plan->sample_ms,
+        .timeout_seconds = plan->timeout_seconds,
+    };
+    uint64_t iterations = state->iterations;
+    struct run_result *part = watch->measure(&g_array_index(plan->cells, struct cell, cell),
+                                             &request, &iterations, error);
+    if (!part)
+        return false;
+    state->iterations = iterations;
+    if (watch->stopped())
+        run_result_free(part); /* killed on the way: not the cell's fault */
+    else
+        take_part(state, part);
+    return true;
+}
+
+static bool run_round(const Plan *plan, guint round, const guint *order, struct cell_state *states,
+                      const struct rounds_watch *watch, GError **error)
+{
+    double begin_s = watch->now_s();
+    guint n = plan->cells->len;
+    for (guint i = 0; i < n && !watch->stopped(); i++) {
+        struct cell_state *state = &states[order[i]];
+        if (state->result && state->result->error)
+            continue;
+        const struct cell *cell = &g_array_index(plan->cells, struct cell, order[i]);
+        g_autofree char *name = bench_case_name(cell->bench, &cell->values);
+        watch->cell_begins(round, i + 1, name, watch->user);
+        if (!measure_cell(plan, order[i], state, watch, error))
+            return false;
+    }
+    if (!watch->stopped())
+        watch->round_done(round, watch->now_s() - begin_s, watch->user);
+    return true;
+}
+
+/* A further round is begun where the plan asks for it, or where the budget is likely to hold one as
+ * long as those before it. */
+static bool wants_round(const Plan *plan, guint done, double elapsed_s)
+{
+    if (done < plan->rounds)
+        return true;
+    if (plan->budget_seconds == 0 || done >= PLAN_ROUNDS_MAX ||
+        (done + 1) * plan->samples > RUN_SAMPLES_MAX)
+        return false;
+    return elapsed_s + elapsed_s / done <= plan->budget_seconds;
+}
+
+static bool all_failed(const struct cell_state *states, guint n)
+{
+    for (guint i = 0; i < n; i++)
+        if (!states[i].result || !states[i].result->error)
+            return false;
+    return true;
+}
+
+bool rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
+                struct rounds_outcome *out_outcome, GError **error)
+{
+    guint n = plan->cells->len;
+    g_autofree struct cell_state *states = g_new0(struct cell_state, n);
+    g_autofree guint *order = g_new(guint, n);
+    double begin_s = watch->now_s();
+    bool is_good = true;
+    *out_outcome = (struct rounds_outcome){0};
+    while (is_good && !watch->stopped() && !all_failed(states, n) &&
+           wants_round(plan, out_outcome->rounds, watch->now_s() - begin_s)) {
+        rounds_order(seed, out_outcome->rounds, order, n);
+        is_good = run_round(plan, out_outcome->rounds + 1, order, states, watch, error);
+        out_outcome->rounds++;
+    }
+    out_outcome->stopped = watch->stopped();
+    out_outcome->results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
+    for (guint i = 0; i < n; i++) {
+        if (!states[i].result)
+            continue;
+        g_ptr_array_add(out_outcome->results, states[i].result);
+        out_outcome->n_errors += states[i].result->error != NULL;
+    }
+    return is_good;
+}
+
+void rounds_outcome_clear(struct rounds_outcome *outcome)
+{
+    g_clear_pointer(&outcome->results, g_ptr_array_unref);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Measures a plan: in each round every cell once, in an order that is shuffled anew, so that a
+ * drift of the machine falls on all cells alike. The iterations of a cell are calibrated in its
+ * first round and stay. A cell that fails keeps the samples that it has and its error, and is not
+ * measured again. */
+#pragma once
+
+#include "runner/plan.h"
+
+/* Measures one cell; cell_measure but in tests. */
+typedef struct run_result *(*rounds_measure_fn)(const struct cell *cell,
+                                                const struct cell_request *request,
+                                                uint64_t *out_iterations, GError **error);
+
+struct rounds_watch {
+    rounds_measure_fn measure;
+    bool (*stopped)(void); /* asked before each cell */
+    double (*now_s)(void); /* monotonic */
+    void (*cell_begins)(guint round, guint cell, const char *name, void *user);
+    void (*round_done)(guint round, double round_s, void *user);
+    void *user;
+};
+
+struct rounds_outcome {
+    GPtrArray *results; /* struct run_result *, in the order of the plan's cells; owned */
+    guint rounds;       /* that were finished */
+    guint n_errors;     /* results that hold an error */
+    bool stopped;       /* before the end: results are not to be used */
+};
+
+/* `seed` fixes the orders. False only where no process could be started at all. */
+bool rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
+                struct rounds_outcome *out_outcome, GError **error);
+void rounds_outcome_clear(struct rounds_outcome *outcome);
+
+/* The order of a round: a permutation of 0 … n-1 that depends on seed and round only (Fisher–Yates,
+ * SplitMix64). Pure. */
+void rounds_order(uint64_t seed, guint round, guint *out_order, guint n);
+
+/* Appends the samples of `part`, and what was recorded beside them, to `whole`; both hold the same
+ * metrics. False, with `whole` as it was, where they do not. Pure. */
+bool rounds_merge(struct run_result *whole, const struct run_result *part);
