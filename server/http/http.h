@@ -130,6 +130,7 @@ struct http_options {
     const struct http_route *routes;
     size_t n_routes;
     void *app;
+    HttpServer **server;  /* where to put the server before its first thread runs; may be NULL */
     const char *build_id; /* part of every ETag */
     const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
     const char *write_token; /* or NULL: writing is then possible from loopback only, as access.h says */

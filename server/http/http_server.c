@@ -120,7 +120,19 @@ HttpServer *http_server_start(const struct http_options *options, GError **error
     if (server->router)
         server->listen_fd = http_listen_open(options->listen_host, options->listen_port,
                                              &server->port, &server->loopback, error);
+    if (server->listen_fd >= 0 && !server->loopback && !server->has_token) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN,
+                    "%s is not loopback, and without a token (--write-token-file) everybody who "
+                    "reaches it could write; give one, or listen on 127.0.0.1",
+                    options->listen_host);
+        http_server_stop(server);
+        return NULL;
+    }
+    if (options->server)
+        *options->server = server;
     if (server->listen_fd < 0 || !threads_start(server, error)) {
+        if (options->server)
+            *options->server = NULL;
         http_server_stop(server);
         return NULL;
     }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How the server is told what to do: options, before them the environment (BREAKEVEN_…), before
+ * that a key file ([server] in GKeyFile's syntax), before that the defaults stated here. Prints
+ * nothing. The main thread. */
+#pragma once
+
+#include "schema/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum config_command { CONFIG_SERVE, CONFIG_MIGRATE, CONFIG_HELP, CONFIG_VERSION };
+
+enum config_number {
+    CONFIG_WORKERS,
+    CONFIG_CONNECTIONS,
+    CONFIG_BODY_BYTES,
+    CONFIG_BODIES_BYTES,
+    CONFIG_QUEUE_BYTES,
+    CONFIG_REQUEST_SECONDS,
+    CONFIG_IDLE_SECONDS,
+    CONFIG_DRAIN_SECONDS,
+    CONFIG_N_NUMBERS
+};
+
+typedef struct config {
+    enum config_command command;
+    char *listen_host;
+    uint16_t listen_port;
+    char *store;
+    char *write_token; /* what the file of --write-token-file holds; NULL without one */
+    bool access_log;
+    int64_t numbers[CONFIG_N_NUMBERS];
+} Config;
+
+/* ERROR_SYNTAX: a mistake of use, with a message of one line that says what would be right. */
+Config *config_parse(int argc, char *const *argv, GError **error);
+void config_free(Config *config);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
+
+/* What --help prints. */
+char *config_help(void);

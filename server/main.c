@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The program: reads its configuration, opens the store, starts the HTTP server on it, and waits
+ * for a signal. The only file that knows all parts. The main thread; signals are blocked in all
+ * others.
+ *
+ * Exit: 0 fine, 1 it could not start or close well, 2 a mistake of use. */
+#include "server/config.h"
+#include "server/context.h"
+#include "server/log.h"
+#include "server/pages/layout.h"
+#include "server/routes.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define ROUTE_ROW(...) {__VA_ARGS__},
+static const struct http_route routes[] = {ROUTES(ROUTE_ROW)};
+#undef ROUTE_ROW
+
+static void on_store_message(const char *message, void *user)
+{
+    (void)user;
+    log_line(LOG_LEVEL_WARNING, "%s", message);
+}
+
+static void on_http_message(const char *message, void *app)
+{
+    (void)app;
+    log_line(LOG_LEVEL_WARNING, "%s", message);
+}
+
+static void on_http_access(const struct http_log_entry *entry, void *app)
+{
+    (void)app;
+    log_access(entry);
+}
+
+static void *on_thread_start(void *app, GError **error)
+{
+    return store_reader_new(((struct context *)app)->store, error);
+}
+
+static void on_thread_stop(void *thread, void *app)
+{
+    (void)app;
+    store_reader_free(thread);
+}
+
+/* Many connections want many descriptors; the hard limit is what the administrator allows. */
+static void files_limit_raise(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* What tells this build from any other, for ETags: the digest of the program itself. */
+static char *build_id_make(void)
+{
+    g_autoptr(GMappedFile) self = g_mapped_file_new("/proc/self/exe", FALSE, NULL);
+    if (!self)
+        return g_strdup_printf(BREAKEVEN_VERSION "-%" G_GINT64_FORMAT, g_get_real_time());
+    return g_compute_checksum_for_data(G_CHECKSUM_SHA256,
+                                       (const guchar *)g_mapped_file_get_contents(self),
+                                       g_mapped_file_get_length(self));
+}
+
+/* ---- Signals ---- */
+
+static void signals_block(sigset_t *ending)
+{
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+}
+
+/* Waits for the first one; a second one ends the program at once. */
+static void signals_await(const sigset_t *ending)
+{
+    int number;
+    sigwait(ending, &number);
+    log_line(LOG_LEVEL_INFO, "%s: finishing what is in flight; a second signal ends at once",
+             number == SIGINT ? "SIGINT" : "SIGTERM");
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, ending, NULL);
+}
+
+/* ---- Commands ---- */
+
+static Store *open_store(const Config *config, GError **error)
+{
+    struct store_options options = {
+        .url = config->store,
+        .queue_bytes_max = config->numbers[CONFIG_QUEUE_BYTES],
+        .log = on_store_message,
+    };
+    return store_open(&options, error);
+}
+
+static HttpServer *start_http(const Config *config, struct context *context, GError **error)
+{
+    const int64_t *numbers = config->numbers;
+    struct http_options options = {
+        .listen_host = config->listen_host,
+        .listen_port = config->listen_port,
+        .routes = context->routes,
+        .n_routes = context->n_routes,
+        .app = context,
+        .server = &context->http,
+        .build_id = context->build_id,
+        .product = "Breakeven " BREAKEVEN_VERSION,
+        .write_token = config->write_token,
+        .thread_start = on_thread_start,
+        .thread_stop = on_thread_stop,
+        .access_log = config->access_log ? on_http_access : NULL,
+        .log = on_http_message,
+        .error_page = page_error,
+        .n_workers = (unsigned)numbers[CONFIG_WORKERS],
+        .connections_max = (unsigned)numbers[CONFIG_CONNECTIONS],
+        .body_bytes_max = (size_t)numbers[CONFIG_BODY_BYTES],
+        .bodies_bytes_max = (size_t)numbers[CONFIG_BODIES_BYTES],
+        .request_seconds_max = (unsigned)numbers[CONFIG_REQUEST_SECONDS],
+        .idle_seconds_max = (unsigned)numbers[CONFIG_IDLE_SECONDS],
+    };
+    return http_server_start(&options, error);
+}
+
+static int serve(const Config *config, GError **error)
+{
+    sigset_t ending;
+    files_limit_raise();
+    signals_block(&ending);
+    g_autoptr(Store) store = open_store(config, error);
+    if (!store)
+        return 1;
+    g_autofree char *build_id = build_id_make();
+    struct context context = {
+        .store = store,
+        .routes = routes,
+        .n_routes = G_N_ELEMENTS(routes),
+        .version = BREAKEVEN_VERSION,
+        .build_id = build_id,
+        .started_ms = g_get_real_time() / 1000,
+    };
+    HttpServer *http = start_http(config, &context, error);
+    if (!http)
+        return 1;
+    bool ipv6 = strchr(config->listen_host, ':') != NULL;
+    log_line(LOG_LEVEL_INFO, "listening on http://%s%s%s:%u/", ipv6 ? "[" : "", config->listen_host,
+             ipv6 ? "]" : "", http_server_port(http));
+    signals_await(&ending);
+    g_atomic_int_set(&context.draining, 1);
+    http_server_drain(http, (unsigned)config->numbers[CONFIG_DRAIN_SECONDS]);
+    http_server_stop(http);
+    g_clear_pointer(&store, store_close);
+    log_line(LOG_LEVEL_INFO, "stopped");
+    return 0;
+}
+
+static int migrate(const Config *config, GError **error)
+{
+    g_autoptr(Store) store = open_store(config, error);
+    if (!store)
+        return 1;
+    log_line(LOG_LEVEL_INFO, "%s has this version's schema", config->store);
+    return 0;
+}
+
+static int run(const Config *config, GError **error)
+{
+    g_autofree char *help = NULL;
+    switch (config->command) {
+    case CONFIG_SERVE:
+        return serve(config, error);
+    case CONFIG_MIGRATE:
+        return migrate(config, error);
+    case CONFIG_HELP:
+        help = config_help();
+        fputs(help, stdout);
+        return 0;
+    case CONFIG_VERSION:
+        puts("breakeven-server " BREAKEVEN_VERSION);
+        return 0;
+    }
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Config) config = config_parse(argc, argv, &error);
+    int code = config ? run(config, &error) : 2;
+    if (error)
+        fprintf(stderr, "breakeven-server: %s\n", error->message);
+    return code;
+}
