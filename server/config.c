@@ -48,19 +48,19 @@ static const struct setting settings[] = {
 
 /* The text of each setting from the strongest source that has it, and what to call that source in a
  * message. */
-struct sources {
+typedef struct sources {
     char *values[N_SETTINGS];
     char *origins[N_SETTINGS];
-};
+} Sources;
 
-static void sources_clear(struct sources *sources)
+static void sources_clear(Sources *sources)
 {
     for (gsize i = 0; i < N_SETTINGS; i++) {
         g_free(sources->values[i]);
         g_free(sources->origins[i]);
     }
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(struct_sources, sources_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sources, sources_clear)
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static bool fail(GError **error, const char *format, ...)
@@ -108,8 +108,7 @@ static bool command_take(Config *config, const char *text, bool *seen, GError **
 }
 
 /* Takes the option at argv[*at] with its value; moves *at to the last word of it. */
-static bool option_take(struct sources *sources, int argc, char *const *argv, int *at,
-                        GError **error)
+static bool option_take(Sources *sources, int argc, char *const *argv, int *at, GError **error)
 {
     const char *name = argv[*at] + 2, *equals = strchr(name, '=');
     gsize length = equals ? (gsize)(equals - name) : strlen(name);
@@ -130,7 +129,7 @@ static bool option_take(struct sources *sources, int argc, char *const *argv, in
     return true;
 }
 
-static bool options_read(Config *config, struct sources *sources, int argc, char *const *argv,
+static bool options_read(Config *config, Sources *sources, int argc, char *const *argv,
                          GError **error)
 {
     bool command_seen = false;
@@ -159,7 +158,7 @@ static bool options_read(Config *config, struct sources *sources, int argc, char
 
 /* ---- Environment and key file ---- */
 
-static void environment_read(struct sources *sources)
+static void environment_read(Sources *sources)
 {
     for (gsize i = 0; i < N_SETTINGS; i++) {
         g_autofree char *upper = g_ascii_strup(settings[i].name, -1);
@@ -172,8 +171,8 @@ static void environment_read(struct sources *sources)
     }
 }
 
-static bool file_key_take(struct sources *sources, GKeyFile *file, const char *path,
-                          const char *key, GError **error)
+static bool file_key_take(Sources *sources, GKeyFile *file, const char *path, const char *key,
+                          GError **error)
 {
     gsize i = setting_find(key, strlen(key));
     if (i == N_SETTINGS || settings[i].kind == KIND_CONFIG) {
@@ -187,7 +186,7 @@ static bool file_key_take(struct sources *sources, GKeyFile *file, const char *p
     return sources->values[i] != NULL;
 }
 
-static bool file_read(struct sources *sources, GError **error)
+static bool file_read(Sources *sources, GError **error)
 {
     gsize config = setting_find("config", strlen("config"));
     const char *path = sources->values[config];
@@ -287,7 +286,7 @@ static bool take_value(Config *config, const struct setting *setting, const char
 Config *config_parse(int argc, char *const *argv, GError **error)
 {
     g_autoptr(Config) config = g_new0(Config, 1);
-    g_auto(struct_sources) sources = {0};
+    g_auto(Sources) sources = {0};
     if (!options_read(config, &sources, argc, argv, error))
         return NULL;
     if (config->command == CONFIG_HELP || config->command == CONFIG_VERSION)
