@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Drawing in a fixed box of 960 x 360 units. Colours are presentation attributes, which the style
+ * sheet of a page overrides by class (light and dark); a standalone drawing shows them as they are.
+ * Pure; any thread. */
+#include "server/pages/chart.h"
+
+#include "server/pages/chart_marks.h"
+#include "server/pages/quantity.h"
+
+#include <math.h>
+
+#define WIDTH         960.0
+#define HEIGHT        360.0
+#define PAD_LEFT      64.0
+#define PAD_RIGHT     20.0
+#define PAD_TOP       30.0
+#define PAD_BOTTOM    46.0
+#define LEGEND_ROW    20.0
+#define Y_TICKS_MAX   6u
+#define X_LABEL_WIDTH 104.0
+#define AIR_RATIO     0.06
+
+struct frame {
+    const struct chart *chart;
+    struct chart_range range;
+    struct quantity_scale scale;
+    double height; /* of the plot's bottom */
+};
+
+const char *chart_direction(enum better better)
+{
+    switch (better) {
+    case BETTER_HIGHER:
+        return "higher is better ↑";
+    case BETTER_LOWER:
+        return "lower is better ↓";
+    case BETTER_UNKNOWN:
+        break;
+    }
+    return "no direction stated";
+}
+
+static void range_include(struct chart_range *range, double value)
+{
+    if (!isfinite(value))
+        return;
+    range->low = MIN(range->low, value);
+    range->high = MAX(range->high, value);
+}
+
+struct chart_range chart_range_of(const struct chart *chart)
+{
+    struct chart_range range = {HUGE_VAL, -HUGE_VAL};
+    for (guint i = 0; i < chart->n_lines; i++) {
+        for (guint k = 0; k < chart->lines[i].n_points; k++) {
+            const struct chart_point *point = &chart->lines[i].points[k];
+            range_include(&range, point->center);
+            if (point->has_interval) {
+                range_include(&range, point->low);
+                range_include(&range, point->high);
+            }
+        }
+    }
+    if (range.low > range.high)
+        return (struct chart_range){0, 1};
+    if (chart->from_zero) {
+        range.low = MIN(range.low, 0);
+        range.high = MAX(range.high, 0);
+    }
+    double span = range.high - range.low;
+    if (!isfinite(span))
+        return (struct chart_range){range.low / 2, range.high / 2};
+    double air = span > 0 ? span * AIR_RATIO : fabs(range.high) * AIR_RATIO;
+    if (!(air > 0))
+        air = 1;
+    return (struct chart_range){chart->from_zero && range.low >= 0 ? range.low : range.low - air,
+                                range.high + air};
+}
+
+static double x_of(const struct frame *frame, guint column)
+{
+    double inner = WIDTH - PAD_LEFT - PAD_RIGHT;
+    guint n = frame->chart->n_columns;
+    return n <= 1 ? PAD_LEFT + inner / 2 : PAD_LEFT + 10 + (inner - 20) * column / (n - 1);
+}
+
+static double y_of(const struct frame *frame, double value)
+{
+    double ratio = (value - frame->range.low) / (frame->range.high - frame->range.low);
+    return HEIGHT - PAD_BOTTOM - ratio * (HEIGHT - PAD_TOP - PAD_BOTTOM);
+}
+
+static void move_to(Html *html, gboolean is_first, double x, double y)
+{
+    if (is_first)
+        html_literal(html, "M");
+    else
+        html_literal(html, "L");
+    html_coordinate(html, x);
+    html_literal(html, " ");
+    html_coordinate(html, y);
+}
+
+static void draw_y_axis(Html *html, const struct frame *frame)
+{
+    double low = frame->range.low / frame->scale.divisor,
+           high = frame->range.high / frame->scale.divisor;
+    double step = quantity_step(low, high, Y_TICKS_MAX);
+    double first = ceil(low / step - 1e-9);
+    int decimals = (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9);
+    for (guint i = 0; i < 3 * Y_TICKS_MAX; i++) {
+        double shown = (first + i) * step;
+        if (shown > high * (1 + 1e-12) && shown > high)
+            break;
+        double y = y_of(frame, shown * frame->scale.divisor);
+        html_literal(html, "<path class=\"grid\" stroke=\"#e1e4e9\" d=\"");
+        move_to(html, TRUE, PAD_LEFT, y);
+        html_literal(html, "H");
+        html_coordinate(html, WIDTH - PAD_RIGHT);
+        html_literal(html, "\"/><text class=\"tick\" fill=\"#596273\" text-anchor=\"end\" x=\"");
+        html_coordinate(html, PAD_LEFT - 8);
+        html_literal(html, "\" y=\"");
+        html_coordinate(html, y + 4);
+        html_print(html, "\">%.*f</text>", decimals, fabs(shown) < step / 1e6 ? 0.0 : shown);
+    }
+}
+
+static guint column_stride(guint n_columns)
+{
+    guint labels_max = (guint)((WIDTH - PAD_LEFT - PAD_RIGHT) / X_LABEL_WIDTH);
+    guint stride = 1;
+    while ((n_columns + stride - 1) / stride > labels_max)
+        stride++;
+    return stride;
+}
+
+static void draw_column_label(Html *html, const struct frame *frame, guint column)
+{
+    const struct chart_column *c = &frame->chart->columns[column];
+    double x = x_of(frame, column);
+    html_literal(html, "<text class=\"tick\" fill=\"#596273\" text-anchor=\"middle\" x=\"");
+    html_coordinate(html, x);
+    html_literal(html, "\" y=\"");
+    html_coordinate(html, HEIGHT - PAD_BOTTOM + 19);
+    html_literal(html, "\"><tspan class=\"sha\">");
+    html_text(html, c->label);
+    html_literal(html, "</tspan>");
+    if (c->sublabel) {
+        html_literal(html, "<tspan dy=\"15\" x=\"");
+        html_coordinate(html, x);
+        html_literal(html, "\">");
+        html_text(html, c->sublabel);
+        html_literal(html, "</tspan>");
+    }
+    html_literal(html, "</text>");
+}
+
+/* A long tick below the axis for a column that has a label, a short one for a column without any
+ * value. */
+static void draw_x_axis(Html *html, const struct frame *frame)
+{
+    guint n = frame->chart->n_columns;
+    double y = HEIGHT - PAD_BOTTOM;
+    html_literal(html, "<path class=\"axis\" stroke=\"#8b94a3\" d=\"");
+    move_to(html, TRUE, PAD_LEFT, y);
+    html_literal(html, "H");
+    html_coordinate(html, WIDTH - PAD_RIGHT);
+    html_literal(html, "\"/>");
+    guint stride = column_stride(n);
+    for (guint i = 0; i < n; i += stride)
+        draw_column_label(html, frame, n - 1 - i);
+    html_literal(html, "<path class=\"gaps\" stroke=\"#8b94a3\" d=\"");
+    for (guint i = 0; i < n; i++) {
+        if (!frame->chart->columns[i].is_empty)
+            continue;
+        move_to(html, TRUE, x_of(frame, i), y);
+        html_literal(html, "v5");
+    }
+    html_literal(html, "\"/>");
+}
+
+/* The band between two neighbours is drawn only where both claim an interval. */
+static void draw_band(Html *html, const struct frame *frame, const struct chart_line *line)
+{
+    html_literal(html, "<path class=\"band\" stroke=\"none\" fill-opacity=\".16\" d=\"");
+    const struct chart_point *left = NULL;
+    for (guint i = 0; i < line->n_points; i++) {
+        const struct chart_point *right = &line->points[i];
+        if (right->hollow)
+            continue;
+        if (left && left->has_interval && right->has_interval) {
+            double x0 = x_of(frame, left->column), x1 = x_of(frame, right->column);
+            move_to(html, TRUE, x0, y_of(frame, left->low));
+            move_to(html, FALSE, x0, y_of(frame, left->high));
+            move_to(html, FALSE, x1, y_of(frame, right->high));
+            move_to(html, FALSE, x1, y_of(frame, right->low));
+            html_literal(html, "Z");
+        }
+        left = right;
+    }
+    html_literal(html, "\"/>");
+}
+
+static void draw_error_bars(Html *html, const struct frame *frame, const struct chart_line *line)
+{
+    html_literal(html, "<path class=\"bars\" fill=\"none\" stroke-width=\"1.5\" d=\"");
+    for (guint i = 0; i < line->n_points; i++) {
+        const struct chart_point *point = &line->points[i];
+        if (!point->has_interval)
+            continue;
+        double x = x_of(frame, point->column), high = y_of(frame, point->high),
+               low = y_of(frame, point->low);
+        move_to(html, TRUE, x, high);
+        move_to(html, FALSE, x, low);
+        move_to(html, TRUE, x - 5, high);
+        html_literal(html, "h10");
+        move_to(html, TRUE, x - 5, low);
+        html_literal(html, "h10");
+    }
+    html_literal(html, "\"/>");
+}
+
+static void draw_marks(Html *html, const struct frame *frame, const struct chart_line *line,
+                       bool hollow)
+{
+    double radius = frame->chart->n_columns > 120 ? 2.2 : 3.4;
+    if (hollow)
+        html_literal(html, "<path class=\"hollow\" fill=\"#fff\" stroke-width=\"1.4\" d=\"");
+    else
+        html_literal(html, "<path class=\"marks\" stroke=\"none\" d=\"");
+    for (guint i = 0; i < line->n_points; i++) {
+        const struct chart_point *point = &line->points[i];
+        if (point->hollow == hollow)
+            chart_mark_path(html, line->slot, x_of(frame, point->column),
+                            y_of(frame, point->center), radius);
+    }
+    html_literal(html, "\"/>");
+}
+
+static void draw_line(Html *html, const struct frame *frame, const struct chart_line *line)
+{
+    chart_mark_group(html, line->slot);
+    draw_band(html, frame, line);
+    html_literal(
+        html,
+        "<path class=\"stroke\" fill=\"none\" stroke-width=\"1.75\" stroke-linejoin=\"round\"");
+    chart_mark_dash(html, line->slot);
+    html_literal(html, " d=\"");
+    gboolean is_first = TRUE;
+    guint n_solid = 0;
+    for (guint i = 0; i < line->n_points; i++) {
+        const struct chart_point *point = &line->points[i];
+        if (point->hollow)
+            continue;
+        move_to(html, is_first, x_of(frame, point->column), y_of(frame, point->center));
+        is_first = FALSE;
+        n_solid++;
+    }
+    html_literal(html, "\"/>");
+    if (n_solid == 1)
+        draw_error_bars(html, frame, line);
+    draw_marks(html, frame, line, false);
+    draw_marks(html, frame, line, true);
+    html_literal(html, "</g>");
+}
+
+static void draw_heading(Html *html, const struct frame *frame)
+{
+    html_literal(html, "<text class=\"unit\" fill=\"#1a1f27\" x=\"8\" y=\"16\">");
+    html_text(html, frame->scale.label);
+    if (*frame->scale.label)
+        html_literal(html, " · ");
+    html_text(html, chart_direction(frame->chart->better));
+    html_literal(html, "</text>");
+}
+
+static void draw_standalone_legend(Html *html, const struct frame *frame)
+{
+    for (guint i = 0; i < frame->chart->n_lines; i++) {
+        const struct chart_line *line = &frame->chart->lines[i];
+        double y = HEIGHT + 8 + LEGEND_ROW * i;
+        chart_mark_group(html, line->slot);
+        html_literal(html, "<path stroke=\"none\" d=\"");
+        chart_mark_path(html, line->slot, PAD_LEFT, y, 4);
+        html_literal(html, "\"/></g><text fill=\"#1a1f27\" x=\"");
+        html_coordinate(html, PAD_LEFT + 12);
+        html_literal(html, "\" y=\"");
+        html_coordinate(html, y + 4);
+        html_literal(html, "\">");
+        html_text(html, line->name);
+        html_literal(html, "</text>");
+    }
+}
+
+static struct frame frame_of(const struct chart *chart)
+{
+    struct frame frame = {.chart = chart, .range = chart_range_of(chart)};
+    double magnitude = MAX(fabs(frame.range.low), fabs(frame.range.high));
+    frame.scale = quantity_scale_for(chart->unit, magnitude);
+    frame.height = HEIGHT + (chart->standalone ? LEGEND_ROW * chart->n_lines + 8 : 0);
+    return frame;
+}
+
+void chart_render(Html *html, const struct chart *chart)
+{
+    struct frame frame = frame_of(chart);
+    html_literal(html, "<svg class=\"plot\" role=\"img\" font-size=\"12\"");
+    if (chart->standalone)
+        html_literal(html, " xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" "
+                           "font-family=\"system-ui, sans-serif\"");
+    html_print(html, " viewBox=\"0 0 960 %d\">", (int)frame.height);
+    html_literal(html, "<title>");
+    html_text(html, chart->title);
+    html_literal(html, "</title><desc>");
+    html_text(html, chart->summary);
+    html_literal(html, "</desc>");
+    if (chart->standalone)
+        html_literal(html, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
+    draw_heading(html, &frame);
+    draw_y_axis(html, &frame);
+    draw_x_axis(html, &frame);
+    for (guint i = 0; i < chart->n_lines; i++)
+        draw_line(html, &frame, &chart->lines[i]);
+    if (chart->standalone)
+        draw_standalone_legend(html, &frame);
+    html_literal(html, "</svg>");
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The line chart that the server draws itself, as SVG: what a reader without script sees, what
+ * /chart/series/{id}.svg gives, and the sparklines. Lines over columns (commits in order), the
+ * interval of each value as a band, an error bar where a line has one point only. Knows nothing of
+ * commits, requests or the store. Pure; any thread. */
+#pragma once
+
+#include "schema/run.h"
+#include "server/pages/html.h"
+
+#define CHART_SLOTS   32u /* colour, marker and dash repeat beyond it */
+#define CHART_COLOURS 8u
+#define CHART_MARKERS 5u
+
+struct chart_point {
+    guint column;
+    double center, low, high; /* low and high only where has_interval */
+    bool has_interval;
+    bool hollow; /* drawn as a hollow mark, not joined: a run of another branch */
+};
+
+struct chart_line {
+    const char *name;
+    guint slot;                       /* < CHART_SLOTS: says colour, marker and dash */
+    const struct chart_point *points; /* ascending columns */
+    guint n_points;
+};
+
+struct chart_column {
+    const char *label, *sublabel; /* "1a2b3c4", "2026-11-03"; either may be NULL */
+    bool is_empty;                /* no line has a value here: marked on the axis */
+};
+
+struct chart {
+    const char *title, *summary; /* for screen readers */
+    const struct chart_line *lines;
+    guint n_lines;
+    const struct chart_column *columns;
+    guint n_columns;
+    const char *unit;
+    enum better better;
+    bool from_zero;
+    bool standalone; /* a document of its own: with xmlns, a background and a legend */
+};
+
+struct chart_range {
+    double low, high;
+};
+
+/* What the y axis spans: all values with their intervals and 6 % of air, from zero where asked for;
+ * something sensible around a single value or none. Always low < high, both finite. */
+struct chart_range chart_range_of(const struct chart *chart);
+
+void chart_render(Html *html, const struct chart *chart);
+
+/* "higher is better ↑", "lower is better ↓", "no direction stated". */
+const char *chart_direction(enum better better);
+
+/* A line of values without axes, 120 x 28; the last one is marked. Nothing for no values. At most
+ * `n_values` 200. */
+void chart_sparkline(Html *html, const double *values, guint n_values, const char *label);
+
+/* The mark of a slot as an inline SVG, 22 x 12, for legends. */
+void chart_legend_mark(Html *html, guint slot);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Marks, legends' marks and sparklines. The palette is Okabe and Ito's, darkened where its contrast
+ * with white was below 3:1. Pure; any thread. */
+#include "server/pages/chart_marks.h"
+
+#include "server/pages/chart.h"
+
+#include <math.h>
+
+#define SPARK_WIDTH  120.0
+#define SPARK_HEIGHT 28.0
+#define SPARK_PAD    4.0
+
+static void point_at(Html *html, gboolean is_first, double x, double y)
+{
+    if (is_first)
+        html_literal(html, "M");
+    else
+        html_literal(html, "L");
+    html_coordinate(html, x);
+    html_literal(html, " ");
+    html_coordinate(html, y);
+}
+
+static void circle_path(Html *html, double x, double y, double radius)
+{
+    point_at(html, TRUE, x - radius, y);
+    for (int half = 0; half < 2; half++) {
+        html_literal(html, "a");
+        html_coordinate(html, radius);
+        html_literal(html, " ");
+        html_coordinate(html, radius);
+        html_literal(html, " 0 1 0 ");
+        html_coordinate(html, half == 0 ? 2 * radius : -2 * radius);
+        html_literal(html, " 0");
+    }
+    html_literal(html, "Z");
+}
+
+static void polygon_path(Html *html, double x, double y, const double (*corners)[2], guint n)
+{
+    for (guint i = 0; i < n; i++)
+        point_at(html, i == 0, x + corners[i][0], y + corners[i][1]);
+    html_literal(html, "Z");
+}
+
+void chart_mark_path(Html *html, guint slot, double x, double y, double radius)
+{
+    double r = radius * 1.25, s = radius * 0.92;
+    const double square[4][2] = {{-s, -s}, {s, -s}, {s, s}, {-s, s}};
+    const double diamond[4][2] = {{0, -r * 1.1}, {r * 1.1, 0}, {0, r * 1.1}, {-r * 1.1, 0}};
+    const double up[3][2] = {{0, -r}, {r, r * 0.8}, {-r, r * 0.8}};
+    const double down[3][2] = {{0, r}, {r, -r * 0.8}, {-r, -r * 0.8}};
+    switch (slot % CHART_MARKERS) {
+    case 0:
+        circle_path(html, x, y, radius);
+        break;
+    case 1:
+        polygon_path(html, x, y, square, 4);
+        break;
+    case 2:
+        polygon_path(html, x, y, up, 3);
+        break;
+    case 3:
+        polygon_path(html, x, y, diamond, 4);
+        break;
+    default:
+        polygon_path(html, x, y, down, 3);
+        break;
+    }
+}
+
+void chart_mark_group(Html *html, guint slot)
+{
+    static const char *const colours[CHART_COLOURS] = {"#0072b2", "#c44f00", "#00805a", "#b0478c",
+                                                       "#946800", "#6353c7", "#2b87b8", "#4d5663"};
+    guint colour = slot % CHART_COLOURS;
+    html_print(html, "<g class=\"s%u\" fill=\"%s\" stroke=\"%s\">", colour, colours[colour],
+               colours[colour]);
+}
+
+void chart_mark_dash(Html *html, guint slot)
+{
+    static const char *const dashes[CHART_SLOTS / CHART_COLOURS] = {"", "7 4", "2 3", "10 3 2 3"};
+    const char *dash = dashes[slot / CHART_COLOURS % G_N_ELEMENTS(dashes)];
+    if (*dash)
+        html_attr(html, "stroke-dasharray", dash);
+}
+
+void chart_legend_mark(Html *html, guint slot)
+{
+    html_literal(html, "<svg class=\"mark\" width=\"24\" height=\"12\" viewBox=\"0 0 24 12\" "
+                       "aria-hidden=\"true\">");
+    chart_mark_group(html, slot);
+    html_literal(html, "<path fill=\"none\" stroke-width=\"1.75\"");
+    chart_mark_dash(html, slot);
+    html_literal(html, " d=\"M0 6H24\"/><path stroke=\"none\" d=\"");
+    chart_mark_path(html, slot, 12, 6, 3.6);
+    html_literal(html, "\"/></g></svg>");
+}
+
+void chart_sparkline(Html *html, const double *values, guint n_values, const char *label)
+{
+    if (n_values == 0)
+        return;
+    double low = values[0], high = values[0];
+    for (guint i = 0; i < n_values; i++) {
+        low = MIN(low, values[i]);
+        high = MAX(high, values[i]);
+    }
+    double span = high > low ? high - low : 1;
+    double inner = SPARK_HEIGHT - 2 * SPARK_PAD, x = SPARK_PAD, y = SPARK_HEIGHT / 2;
+    html_literal(
+        html,
+        "<svg class=\"spark\" width=\"120\" height=\"28\" viewBox=\"0 0 120 28\" role=\"img\"");
+    html_attr(html, "aria-label", label);
+    html_literal(html, "><path class=\"stroke\" fill=\"none\" stroke=\"#0072b2\" "
+                       "stroke-width=\"1.5\" stroke-linejoin=\"round\" d=\"");
+    for (guint i = 0; i < n_values; i++) {
+        x = n_values == 1 ? SPARK_WIDTH / 2
+                          : SPARK_PAD + (SPARK_WIDTH - 2 * SPARK_PAD) * i / (n_values - 1);
+        y = high > low ? SPARK_PAD + inner * (high - values[i]) / span : SPARK_HEIGHT / 2;
+        point_at(html, i == 0, x, y);
+    }
+    html_literal(html, "\"/><circle class=\"last\" fill=\"#0072b2\" r=\"2.6\" cx=\"");
+    html_coordinate(html, x);
+    html_literal(html, "\" cy=\"");
+    html_coordinate(html, y);
+    html_literal(html, "\"/></svg>");
+}

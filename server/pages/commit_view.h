@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of the commit page, one function each; page_commit.c gathers what they show. All write
+ * HTML inside the request's snapshot. */
+#pragma once
+
+#include "server/pages/commit_results.h"
+#include "server/pages/layout.h"
+
+struct commit_view {
+    const HttpRequest *request;
+    const struct store_commit *commit;
+    const CommitResults *results;
+    GPtrArray *errors; /* struct store_result_error *, of all runs */
+};
+
+/* Subject, author, time, parents, branch, neighbours. */
+void commit_facts_write(Html *html, const struct commit_view *view);
+void commit_runs_write(Html *html, const struct commit_view *view);
+void commit_table_write(Html *html, const struct commit_view *view);
+void commit_errors_write(Html *html, const struct commit_view *view);

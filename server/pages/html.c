@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The emitters. What is escaped for text also holds inside double quotes (& < > " ' and control
+ * characters), so one way of escaping serves both and no call can pick the wrong one. Any thread.
+ */
+#include "server/pages/html.h"
+
+#include "schema/number.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct html {
+    GString *text;
+};
+
+Html *html_new(void)
+{
+    Html *html = g_new0(Html, 1);
+    html->text = g_string_sized_new(16384);
+    return html;
+}
+
+void html_free(Html *html)
+{
+    if (!html)
+        return;
+    if (html->text)
+        g_string_free(html->text, TRUE);
+    g_free(html);
+}
+
+GString *html_finish(Html *html)
+{
+    GString *text = g_steal_pointer(&html->text);
+    html_free(html);
+    return text;
+}
+
+size_t html_length(const Html *html)
+{
+    return html->text->len;
+}
+
+void html_append_trusted(Html *html, const char *literal, size_t length)
+{
+    g_string_append_len(html->text, literal, (gssize)length);
+}
+
+void html_append_format(Html *html, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *escaped = g_markup_vprintf_escaped(format, arguments);
+    va_end(arguments);
+    g_string_append(html->text, escaped);
+}
+
+static const char *entity_of(unsigned char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return c < 0x20 && c != '\n' && c != '\t' ? "\xEF\xBF\xBD" : NULL;
+    }
+}
+
+void html_text(Html *html, const char *text)
+{
+    if (!text)
+        return;
+    const char *start = text;
+    for (const char *at = text; *at != '\0'; at++) {
+        const char *entity = entity_of((unsigned char)*at);
+        if (!entity)
+            continue;
+        g_string_append_len(html->text, start, at - start);
+        g_string_append(html->text, entity);
+        start = at + 1;
+    }
+    g_string_append(html->text, start);
+}
+
+void html_append_attr(Html *html, const char *opening, const char *value)
+{
+    g_string_append(html->text, opening);
+    html_text(html, value);
+    g_string_append_c(html->text, '"');
+}
+
+gboolean html_url_is_safe(const char *url)
+{
+    if (!url)
+        return FALSE;
+    for (const char *at = url; *at != '\0'; at++) {
+        if ((unsigned char)*at <= ' ' || *at == '\\' || *at == 0x7f)
+            return FALSE;
+    }
+    if (url[0] == '/')
+        return url[1] != '/';
+    if (url[0] == '?' || url[0] == '#')
+        return TRUE;
+    return (g_ascii_strncasecmp(url, "https://", 8) == 0 && url[8] != '\0') ||
+           (g_ascii_strncasecmp(url, "http://", 7) == 0 && url[7] != '\0');
+}
+
+void html_append_url(Html *html, const char *opening, const char *url)
+{
+    html_append_attr(html, opening, html_url_is_safe(url) ? url : "#");
+}
+
+void html_json_string(Html *html, const char *text)
+{
+    if (!text) {
+        g_string_append(html->text, "null");
+        return;
+    }
+    size_t start = html->text->len;
+    json_append_string(html->text, text);
+    for (size_t i = start; i < html->text->len; i++) {
+        char c = html->text->str[i];
+        if (c != '<' && c != '>' && c != '&')
+            continue;
+        const char *escape = c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+        g_string_erase(html->text, (gssize)i, 1);
+        g_string_insert(html->text, (gssize)i, escape);
+        i += strlen(escape) - 1;
+    }
+}
+
+void html_json_number(Html *html, double value)
+{
+    if (isfinite(value))
+        number_append(html->text, value);
+    else
+        g_string_append(html->text, "null");
+}
+
+void html_coordinate(Html *html, double value)
+{
+    char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+    double bounded = isfinite(value) ? CLAMP(value, -1e6, 1e6) : 0;
+    g_ascii_formatd(buffer, sizeof buffer, "%.2f", bounded);
+    size_t length = strlen(buffer);
+    while (length > 0 && buffer[length - 1] == '0')
+        length--;
+    if (length > 0 && buffer[length - 1] == '.')
+        length--;
+    g_string_append_len(html->text, buffer, (gssize)length);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Head, crumbs and footer; the error page. The request's thread. */
+#include "server/pages/layout.h"
+
+#include "server/pages/link.h"
+#include "web/web_assets.h"
+
+#include <string.h>
+
+#define CRUMBS_MAX 4u
+
+static void write_head(Html *html, const struct layout *layout)
+{
+    html_literal(html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+                       "<meta name=\"color-scheme\" content=\"light dark\"><title>");
+    if (layout->title) {
+        html_text(html, layout->title);
+        html_literal(html, " · ");
+    }
+    html_print(html, "Breakeven</title><link rel=\"stylesheet\" href=\"/assets/%s\">",
+               web_style_name);
+    html_print(html, "<link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/%s\">",
+               web_icon_name);
+    html_print(html, "<script defer src=\"/assets/%s\"></script></head>\n", web_script_name);
+}
+
+static void write_crumbs(Html *html, const struct layout *layout)
+{
+    html_literal(html,
+                 "<header class=\"top\"><a class=\"brand\" href=\"/\">"
+                 "<svg width=\"22\" height=\"22\" viewBox=\"0 0 22 22\" aria-hidden=\"true\">"
+                 "<path class=\"rise\" d=\"M2 18L20 4\"/><path class=\"flat\" d=\"M2 11H20\"/>"
+                 "<circle cx=\"11\" cy=\"11\" r=\"3.2\"/></svg>Breakeven</a>");
+    if (layout->n_crumbs > 0)
+        html_literal(html, "<nav aria-label=\"Breadcrumb\"><ol class=\"crumbs\">");
+    for (guint i = 0; i < layout->n_crumbs && i < CRUMBS_MAX; i++) {
+        const struct layout_crumb *crumb = &layout->crumbs[i];
+        html_literal(html, "<li>");
+        if (crumb->url) {
+            html_literal(html, "<a");
+            html_url(html, "href", crumb->url);
+            html_literal(html, ">");
+        } else {
+            html_literal(html, "<span aria-current=\"page\">");
+        }
+        html_text(html, crumb->text);
+        if (crumb->url)
+            html_literal(html, "</a></li>");
+        else
+            html_literal(html, "</span></li>");
+    }
+    if (layout->n_crumbs > 0)
+        html_literal(html, "</ol></nav>");
+    html_literal(html, "</header>\n");
+}
+
+void layout_begin(Html *html, const struct layout *layout)
+{
+    write_head(html, layout);
+    html_literal(html, "<body><a class=\"skip\" href=\"#main\">Skip to content</a>\n");
+    write_crumbs(html, layout);
+    if (layout->is_wide)
+        html_literal(html, "<main id=\"main\" class=\"wide\">\n");
+    else
+        html_literal(html, "<main id=\"main\">\n");
+}
+
+void layout_end(Html *html, const struct layout *layout)
+{
+    html_literal(html, "</main>\n<footer><span>Breakeven ");
+    html_text(html, layout->version);
+    html_literal(
+        html,
+        "</span><a href=\"/api\">API</a><a href=\"/healthz\">Health</a></footer></body></html>\n");
+}
+
+void layout_send(HttpRequest *request, Html *html)
+{
+    http_respond(request, 200, HTTP_HTML, html_finish(html));
+}
+
+static void write_advice(Html *html, unsigned status)
+{
+    if (status == 404)
+        html_literal(
+            html, "<p>The address may be mistyped, or what it named was removed. "
+                  "<a href=\"/\">All projects</a> are on the home page; a commit is found by its "
+                  "sha, or by its first 7 digits or more.</p>");
+    else if (status >= 500)
+        html_literal(html, "<p>This is the server’s fault, not yours. Try again in a moment; if it "
+                           "stays, give the request id below to whoever runs this server: it is in "
+                           "the log.</p>");
+    else
+        html_literal(html, "<p><a href=\"/\">All projects</a> are on the home page.</p>");
+}
+
+void page_error(HttpRequest *request, unsigned status, const char *title, const char *detail,
+                GString *out)
+{
+    const struct context *context = context_of(request);
+    const struct layout layout = {.title = title, .version = context ? context->version : ""};
+    Html *html = html_new();
+    layout_begin(html, &layout);
+    html_print(html, "<section class=\"card notice\"><p class=\"status\">%u</p><h1>", status);
+    html_text(html, title);
+    html_literal(html, "</h1><p>");
+    html_text(html, detail);
+    html_literal(html, "</p>");
+    write_advice(html, status);
+    html_literal(html, "<p class=\"muted\">Request <code>");
+    html_text(html, http_request_id(request));
+    html_literal(html, "</code></p></section>");
+    layout_end(html, &layout);
+    GString *text = html_finish(html);
+    g_string_append_len(out, text->str, (gssize)text->len);
+    g_string_free(text, TRUE);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Addresses are built from encoded segments only, so that a name with a slash, a quote or a space
+ * stays one segment. Pure; any thread. */
+#include "server/pages/link.h"
+
+#include "server/http/http.h"
+#include "server/pages/html.h"
+
+#include <string.h>
+
+char *link_project(const char *project)
+{
+    g_autoptr(GString) url = g_string_new("/p/");
+    http_append_encoded(url, project);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}
+
+static char *link_below(const char *project, const char *room, const char *name)
+{
+    g_autoptr(GString) url = g_string_new("/p/");
+    http_append_encoded(url, project);
+    g_string_append(url, room);
+    http_append_encoded(url, name);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}
+
+char *link_bench(const char *project, const char *bench)
+{
+    return link_below(project, "/b/", bench);
+}
+
+char *link_commit(const char *project, const char *sha)
+{
+    return link_below(project, "/c/", sha);
+}
+
+char *link_forge(const char *url_template, const char *sha)
+{
+    if (!url_template)
+        return NULL;
+    g_autoptr(GString) url = g_string_new(url_template);
+    g_string_replace(url, "{sha}", sha, 0);
+    gboolean is_external = g_ascii_strncasecmp(url->str, "http", 4) == 0;
+    return is_external && html_url_is_safe(url->str) ? g_string_free(g_steal_pointer(&url), FALSE)
+                                                     : NULL;
+}
+
+static void append_pair(GString *url, const char *name, const char *value)
+{
+    if (url->len > 1)
+        g_string_append_c(url, '&');
+    http_append_encoded(url, name);
+    g_string_append_c(url, '=');
+    http_append_encoded(url, value);
+}
+
+char *link_query(const GPtrArray *pairs, const char *name, const char *value)
+{
+    g_autoptr(GString) url = g_string_new("?");
+    for (guint i = 0; pairs && i < pairs->len; i++) {
+        const struct http_pair *pair = (const struct http_pair *)g_ptr_array_index(pairs, i);
+        if (strcmp(pair->name, name) != 0)
+            append_pair(url, pair->name, pair->value);
+    }
+    if (value)
+        append_pair(url, name, value);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}

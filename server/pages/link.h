@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Addresses of the product's pages, with every name encoded. All return new strings. Pure; any
+ * thread. */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+char *link_project(const char *project);
+char *link_bench(const char *project, const char *bench);
+char *link_commit(const char *project, const char *sha);
+
+/* The template's {sha} replaced; NULL where there is no template or what comes out is no http(s)
+ * address. */
+char *link_forge(const char *url_template, const char *sha);
+
+/* "?…" made of `pairs` (struct http_pair *) with `name` set to `value` (NULL: left out); of a
+ * repeated name all are replaced. "?" where nothing is left. */
+char *link_query(const GPtrArray *pairs, const char *name, const char *value);

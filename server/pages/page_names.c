@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The 404s name what was asked for and the names that come close. The request's thread, inside its
+ * snapshot. */
+#include "server/pages/page_names.h"
+
+#include <string.h>
+
+#define SUGGESTIONS_MAX 5u
+
+/* Shares its first four bytes with `name`, or one holds the other, whatever the case. */
+static bool is_close(const char *name, const char *candidate)
+{
+    g_autofree char *left = g_utf8_strdown(name, -1), *right = g_utf8_strdown(candidate, -1);
+    return strncmp(left, right, 4) == 0 || strstr(left, right) || strstr(right, left);
+}
+
+static void append_suggestion(GString *text, guint *n_found, const char *name,
+                              const char *candidate)
+{
+    if (*n_found >= SUGGESTIONS_MAX || !is_close(name, candidate))
+        return;
+    g_string_append(text, *n_found == 0 ? " Did you mean " : ", ");
+    g_string_append(text, candidate);
+    (*n_found)++;
+}
+
+struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot)
+{
+    const char *name = http_request_segment(request, "project");
+    struct store_project *project = store_project_find(snapshot, name);
+    if (project)
+        return project;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "No project is called “%s”.", name);
+    guint n_found = 0;
+    const GPtrArray *projects = store_projects(snapshot);
+    for (guint i = 0; i < projects->len; i++)
+        append_suggestion(text, &n_found, name,
+                          ((const struct store_project *)g_ptr_array_index(projects, i))->name);
+    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    return NULL;
+}
+
+struct store_benchmark *page_find_benchmark(HttpRequest *request,
+                                            const struct store_project *project)
+{
+    const char *name = http_request_segment(request, "bench");
+    struct store_benchmark *benchmark = store_benchmark_find(project, name);
+    if (benchmark)
+        return benchmark;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "Project “%s” has no benchmark “%s”.", project->name, name);
+    guint n_found = 0;
+    for (guint i = 0; i < project->benchmarks->len; i++)
+        append_suggestion(
+            text, &n_found, name,
+            ((const struct store_benchmark *)g_ptr_array_index(project->benchmarks, i))->name);
+    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    return NULL;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Finds what a page's address names, or answers the request with a 404 that says what is there
+ * instead. */
+#pragma once
+
+#include "server/context.h"
+
+/* By segment {project}; NULL: the request has been answered. */
+struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot);
+/* By segment {bench}. */
+struct store_benchmark *page_find_benchmark(HttpRequest *request,
+                                            const struct store_project *project);

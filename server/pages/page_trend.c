@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /p/{project}/b/{bench}: how a benchmark moved, commit by commit. A worker thread. */
+#include "server/pages/chart.h"
+#include "server/pages/layout.h"
+#include "server/pages/link.h"
+#include "server/pages/page_names.h"
+#include "server/pages/trend_view.h"
+#include "server/routes.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool query_is_on(const HttpRequest *request, const char *name)
+{
+    const char *value = http_request_query(request, name);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+static struct trend_request wanted_of(const HttpRequest *request)
+{
+    const char *branch = http_request_query(request, "branch");
+    return (struct trend_request){
+        .branch = branch && *branch ? branch : NULL,
+        .from = http_request_query(request, "from"),
+        .to = http_request_query(request, "to"),
+        .with_branches = query_is_on(request, "branches"),
+        .all_columns = g_strcmp0(http_request_query(request, "commits"), "all") == 0};
+}
+
+static struct quantity_scale scale_of(const TrendData *data, const char *unit)
+{
+    double magnitude = 0;
+    for (guint i = 0; i < data->lines->len; i++) {
+        const GArray *points =
+            ((const struct trend_line *)g_ptr_array_index(data->lines, i))->points;
+        for (guint k = 0; k < points->len; k++)
+            magnitude =
+                MAX(magnitude, fabs(g_array_index(points, struct trend_point, k).value.center));
+    }
+    return quantity_scale_for(unit, magnitude);
+}
+
+static void write_heading(Html *html, const struct trend_view *view)
+{
+    g_autofree char *common = selection_common_name(view->selection);
+    html_literal(html, "<div class=\"heading\"><h1>");
+    html_text(html, view->benchmark->name);
+    html_literal(html, "</h1><p class=\"muted\">");
+    html_text(html, common);
+    html_literal(html, "</p></div>\n");
+}
+
+/* Nothing to draw is said with what would change it. */
+static void write_nothing(Html *html, const struct trend_view *view)
+{
+    g_autofree char *reset = link_bench(view->project->name, view->benchmark->name);
+    html_literal(html, "<section class=\"card notice\"><h2>No series matches this choice</h2>");
+    for (guint i = 0; i < view->selection->facets->len; i++) {
+        const struct facet *facet =
+            (const struct facet *)g_ptr_array_index(view->selection->facets, i);
+        const char *asked = http_request_query(view->request, facet->query_name);
+        if (facet->is_explicit && asked)
+            html_print(html, "<p>%s is asked to be <code>%s</code>.</p>", facet->name,
+                       *asked ? asked : "none");
+    }
+    html_literal(html, "<p>Choose other values above, or <a");
+    html_url(html, "href", reset);
+    html_literal(html, ">start from the default choice</a>.</p></section>\n");
+}
+
+static void write_body(Html *html, const struct trend_view *view)
+{
+    write_heading(html, view);
+    trend_form_write(html, view);
+    if (view->data->lines->len == 0) {
+        write_nothing(html, view);
+        return;
+    }
+    trend_figure_write(html, view);
+    trend_table_write(html, view);
+    trend_json_write(html, view);
+}
+
+static void write_page(HttpRequest *request, Html *html, const struct trend_view *view)
+{
+    g_autofree char *project_url = link_project(view->project->name);
+    const struct layout_crumb crumbs[] = {{view->project->name, project_url},
+                                          {view->benchmark->name, NULL}};
+    g_autofree char *title = g_strdup_printf("%s · %s", view->benchmark->name, view->project->name);
+    const struct layout layout = {.title = title,
+                                  .crumbs = crumbs,
+                                  .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .version = context_of(request)->version,
+                                  .is_wide = true};
+    layout_begin(html, &layout);
+    write_body(html, view);
+    layout_end(html, &layout);
+}
+
+static Html *render(HttpRequest *request, StoreSnapshot *snapshot, struct trend_view *view,
+                    GError **error)
+{
+    g_autoptr(Selection) selection =
+        selection_new(view->benchmark, http_request_query_pairs(request));
+    view->selection = selection;
+    g_autoptr(TrendData) data =
+        trend_data_new(snapshot, view->project, selection, &view->wanted, error);
+    if (!data)
+        return NULL;
+    view->data = data;
+    view->scale = scale_of(data, selection->metric ? selection->metric->unit : "");
+    Html *html = html_new();
+    write_page(request, html, view);
+    return html;
+}
+
+void page_trend(HttpRequest *request)
+{
+    g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
+    if (!snapshot)
+        return;
+    struct trend_view view = {.request = request,
+                              .wanted = wanted_of(request),
+                              .from_zero = query_is_on(request, "zero")};
+    view.project = page_find_project(request, snapshot);
+    view.benchmark = view.project ? page_find_benchmark(request, view.project) : NULL;
+    if (!view.benchmark ||
+        http_not_modified(request, store_version(snapshot, view.project), HTTP_HTML))
+        return;
+    g_autoptr(GError) error = NULL;
+    Html *html = render(request, snapshot, &view, &error);
+    store_snapshot_end(g_steal_pointer(&snapshot));
+    if (html)
+        layout_send(request, html);
+    else
+        http_respond_error(request, error, NULL);
+}

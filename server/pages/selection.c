@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Facets are counted with hash tables over the benchmark's series, so the cost is series times
+ * parameters. The request's thread, inside its snapshot. */
+#include "server/pages/selection.h"
+
+#include "server/pages/chart.h"
+
+#include "schema/number.h"
+
+#include <string.h>
+
+static void facet_free(gpointer data)
+{
+    struct facet *facet = (struct facet *)data;
+    g_free(facet->name);
+    g_free(facet->query_name);
+    g_array_unref(facet->values);
+    g_free(facet);
+}
+
+void selection_free(Selection *selection)
+{
+    if (!selection)
+        return;
+    g_ptr_array_unref(selection->metrics);
+    g_ptr_array_unref(selection->facets);
+    g_ptr_array_unref(selection->series);
+    g_free(selection);
+}
+
+const char *selection_series_value(const struct facet *facet, const struct store_series *series)
+{
+    if (strcmp(facet->query_name, "machine") == 0)
+        return series->machine->name;
+    for (guint i = 0; i < series->params->len; i++) {
+        const struct run_param *param =
+            (const struct run_param *)g_ptr_array_index(series->params, i);
+        if (strcmp(param->name, facet->name) == 0)
+            return param->value;
+    }
+    return "";
+}
+
+/* ---- The metric
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static gboolean is_same_metric(const struct store_series *a, const struct store_series *b)
+{
+    return strcmp(a->metric, b->metric) == 0 && strcmp(a->unit, b->unit) == 0;
+}
+
+static int metric_rank(const struct store_series *series)
+{
+    static const char *const ranked[] = {"items_per_second", "real_time", "bytes_per_second"};
+    int rank = 0;
+    while (rank < (int)G_N_ELEMENTS(ranked) && strcmp(series->metric, ranked[rank]) != 0)
+        rank++;
+    return rank;
+}
+
+static int compare_metrics(gconstpointer a, gconstpointer b)
+{
+    const struct store_series *left = *(const struct store_series *const *)a;
+    const struct store_series *right = *(const struct store_series *const *)b;
+    if (metric_rank(left) != metric_rank(right))
+        return metric_rank(left) - metric_rank(right);
+    int by_name = strcmp(left->metric, right->metric);
+    return by_name != 0 ? by_name : strcmp(left->unit, right->unit);
+}
+
+static guint hash_metric(gconstpointer key)
+{
+    const struct store_series *series = (const struct store_series *)key;
+    return g_str_hash(series->metric) ^ (g_str_hash(series->unit) * 31u);
+}
+
+static gboolean equal_metric(gconstpointer a, gconstpointer b)
+{
+    return is_same_metric((const struct store_series *)a, (const struct store_series *)b);
+}
+
+static GPtrArray *collect_metrics(const struct store_benchmark *benchmark)
+{
+    GPtrArray *metrics = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(hash_metric, equal_metric);
+    for (guint i = 0; i < benchmark->series->len; i++) {
+        if (g_hash_table_add(seen, g_ptr_array_index(benchmark->series, i)))
+            g_ptr_array_add(metrics, g_ptr_array_index(benchmark->series, i));
+    }
+    g_ptr_array_sort(metrics, compare_metrics);
+    return metrics;
+}
+
+char *selection_metric_key(const Selection *selection, const struct store_series *metric)
+{
+    for (guint i = 0; i < selection->metrics->len; i++) {
+        const struct store_series *other =
+            (const struct store_series *)g_ptr_array_index(selection->metrics, i);
+        if (strcmp(other->metric, metric->metric) == 0 && strcmp(other->unit, metric->unit) != 0)
+            return g_strdup_printf("%s|%s", metric->metric, metric->unit);
+    }
+    return g_strdup(metric->metric);
+}
+
+static const struct store_series *choose_metric(const Selection *selection, const GPtrArray *pairs)
+{
+    for (guint k = 0; pairs && k < pairs->len; k++) {
+        const struct http_pair *pair = (const struct http_pair *)g_ptr_array_index(pairs, k);
+        for (guint i = 0; strcmp(pair->name, "metric") == 0 && i < selection->metrics->len; i++) {
+            const struct store_series *metric =
+                (const struct store_series *)g_ptr_array_index(selection->metrics, i);
+            g_autofree char *key = selection_metric_key(selection, metric);
+            if (strcmp(key, pair->value) == 0 || strcmp(metric->metric, pair->value) == 0)
+                return metric;
+        }
+    }
+    return selection->metrics->len > 0
+               ? (const struct store_series *)g_ptr_array_index(selection->metrics, 0)
+               : NULL;
+}
+
+/* ---- The facets
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static int compare_values(gconstpointer a, gconstpointer b)
+{
+    const char *left = ((const struct facet_value *)a)->text;
+    const char *right = ((const struct facet_value *)b)->text;
+    double left_number, right_number;
+    if (number_parse(left, &left_number) && number_parse(right, &right_number) &&
+        (left_number < right_number || left_number > right_number))
+        return left_number < right_number ? -1 : 1;
+    return strcmp(left, right);
+}
+
+static struct facet_value *facet_value_at(const struct facet *facet, guint i)
+{
+    return &g_array_index(facet->values, struct facet_value, i);
+}
+
+/* The values' texts stay owned by the catalogue. */
+static void facet_count(struct facet *facet, const GPtrArray *candidates)
+{
+    g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < candidates->len; i++) {
+        const char *text = selection_series_value(
+            facet, (const struct store_series *)g_ptr_array_index(candidates, i));
+        guint at = GPOINTER_TO_UINT(g_hash_table_lookup(index, text));
+        if (at == 0) {
+            struct facet_value value = {.text = text};
+            g_array_append_val(facet->values, value);
+            at = facet->values->len;
+            g_hash_table_insert(index, (gpointer)(gsize)text, GUINT_TO_POINTER(at));
+        }
+        facet_value_at(facet, at - 1)->n_series++;
+    }
+    g_array_sort(facet->values, compare_values);
+}
+
+static struct facet *facet_new(const char *name, const char *query_name)
+{
+    struct facet *facet = g_new0(struct facet, 1);
+    facet->name = g_strdup(name);
+    facet->query_name = g_strdup(query_name);
+    facet->values = g_array_new(FALSE, FALSE, sizeof(struct facet_value));
+    return facet;
+}
+
+static int compare_facet_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp((*(const struct facet *const *)a)->name, (*(const struct facet *const *)b)->name);
+}
+
+static GPtrArray *collect_facets(const GPtrArray *candidates)
+{
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    GPtrArray *facets = g_ptr_array_new_with_free_func(facet_free);
+    for (guint i = 0; i < candidates->len; i++) {
+        const struct store_series *series =
+            (const struct store_series *)g_ptr_array_index(candidates, i);
+        for (guint k = 0; k < series->params->len; k++) {
+            const struct run_param *param =
+                (const struct run_param *)g_ptr_array_index(series->params, k);
+            if (!g_hash_table_add(names, param->name))
+                continue;
+            g_autofree char *query_name = g_strdup_printf("param.%s", param->name);
+            g_ptr_array_add(facets, facet_new(param->name, query_name));
+        }
+    }
+    g_ptr_array_sort(facets, compare_facet_names);
+    g_ptr_array_insert(facets, 0, facet_new("machine", "machine"));
+    for (guint i = 0; i < facets->len; i++)
+        facet_count((struct facet *)g_ptr_array_index(facets, i), candidates);
+    return facets;
+}
+
+/* A value that no series has leaves the facet explicit with nothing chosen for it: an empty answer,
+ * not another one. */
+static void facet_choose_explicit(struct facet *facet, const GPtrArray *pairs)
+{
+    for (guint k = 0; pairs && k < pairs->len; k++) {
+        const struct http_pair *pair = (const struct http_pair *)g_ptr_array_index(pairs, k);
+        if (strcmp(pair->name, facet->query_name) != 0)
+            continue;
+        facet->is_explicit = true;
+        for (guint i = 0; i < facet->values->len; i++) {
+            struct facet_value *value = facet_value_at(facet, i);
+            value->is_chosen = value->is_chosen || strcmp(value->text, pair->value) == 0;
+        }
+    }
+}
+
+static bool facet_has_chosen(const struct facet *facet, const struct store_series *series)
+{
+    const char *text = selection_series_value(facet, series);
+    for (guint i = 0; i < facet->values->len; i++) {
+        const struct facet_value *value = facet_value_at(facet, i);
+        if (value->is_chosen && strcmp(value->text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static GPtrArray *keep_chosen(const struct facet *facet, const GPtrArray *candidates)
+{
+    GPtrArray *kept = g_ptr_array_new();
+    for (guint i = 0; i < candidates->len; i++) {
+        gpointer series = g_ptr_array_index(candidates, i);
+        if (facet_has_chosen(facet, (const struct store_series *)series))
+            g_ptr_array_add(kept, series);
+    }
+    return kept;
+}
+
+/* ---- What the address leaves open
+ * ---------------------------------------------------------------------------------- */
+
+static guint count_present_values(const struct facet *facet)
+{
+    guint n_present = 0;
+    for (guint i = 0; i < facet->values->len; i++)
+        n_present += *facet_value_at(facet, i)->text != '\0' ? 1 : 0;
+    return n_present;
+}
+
+/* Machines are not spread by themselves: they are compared on request. Of two with as many values,
+ * `threads` goes first. */
+static struct facet *find_lines_facet(const Selection *selection)
+{
+    struct facet *lines = NULL;
+    for (guint i = 1; i < selection->facets->len; i++) {
+        struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
+        if (facet->is_explicit)
+            continue;
+        guint n = count_present_values(facet), most = lines ? count_present_values(lines) : 0;
+        if (!lines || n > most || (n == most && strcmp(facet->name, "threads") == 0))
+            lines = facet;
+    }
+    return lines;
+}
+
+static guint count_series(const struct facet *facet, const char *text, const GPtrArray *candidates)
+{
+    guint n = 0;
+    for (guint i = 0; i < candidates->len; i++) {
+        const struct store_series *series =
+            (const struct store_series *)g_ptr_array_index(candidates, i);
+        n += strcmp(selection_series_value(facet, series), text) == 0 ? 1 : 0;
+    }
+    return n;
+}
+
+static void facet_choose_largest(struct facet *facet, const GPtrArray *candidates)
+{
+    struct facet_value *largest = NULL;
+    guint most = 0;
+    for (guint i = 0; i < facet->values->len; i++) {
+        struct facet_value *value = facet_value_at(facet, i);
+        guint n = count_series(facet, value->text, candidates);
+        if (n > most) {
+            most = n;
+            largest = value;
+        }
+    }
+    if (largest)
+        largest->is_chosen = true;
+}
+
+/* The machine that was heard last, so that the page opens on what is alive. */
+static void facet_choose_latest_machine(struct facet *facet, const GPtrArray *candidates)
+{
+    const struct store_series *latest = NULL;
+    for (guint i = 0; i < candidates->len; i++) {
+        const struct store_series *series =
+            (const struct store_series *)g_ptr_array_index(candidates, i);
+        if (!latest || series->last_run_seq > latest->last_run_seq)
+            latest = series;
+    }
+    for (guint i = 0; latest && i < facet->values->len; i++) {
+        struct facet_value *value = facet_value_at(facet, i);
+        value->is_chosen = strcmp(value->text, latest->machine->name) == 0;
+    }
+}
+
+static void facet_choose_all(struct facet *facet)
+{
+    for (guint i = 0; i < facet->values->len; i++)
+        facet_value_at(facet, i)->is_chosen = true;
+}
+
+/* Explicit facets narrow first, so that the defaults are chosen among what is left. */
+static GPtrArray *narrow_explicit(const Selection *selection, GPtrArray *candidates)
+{
+    for (guint i = 0; i < selection->facets->len; i++) {
+        const struct facet *facet = (const struct facet *)g_ptr_array_index(selection->facets, i);
+        if (!facet->is_explicit)
+            continue;
+        GPtrArray *kept = keep_chosen(facet, candidates);
+        g_ptr_array_unref(candidates);
+        candidates = kept;
+    }
+    return candidates;
+}
+
+static GPtrArray *choose_defaults(const Selection *selection, GPtrArray *candidates)
+{
+    struct facet *lines = find_lines_facet(selection);
+    if (lines)
+        facet_choose_all(lines);
+    for (guint i = 0; i < selection->facets->len; i++) {
+        struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
+        if (facet->is_explicit || facet == lines)
+            continue;
+        if (i == 0)
+            facet_choose_latest_machine(facet, candidates);
+        else
+            facet_choose_largest(facet, candidates);
+        GPtrArray *kept = keep_chosen(facet, candidates);
+        g_ptr_array_unref(candidates);
+        candidates = kept;
+    }
+    return candidates;
+}
+
+static int compare_series(gconstpointer a, gconstpointer b, gpointer user)
+{
+    const struct store_series *left = *(const struct store_series *const *)a;
+    const struct store_series *right = *(const struct store_series *const *)b;
+    const GPtrArray *facets = ((const Selection *)user)->facets;
+    for (guint i = 0; i < facets->len; i++) {
+        const struct facet *facet = (const struct facet *)g_ptr_array_index(facets, i);
+        struct facet_value x = {.text = selection_series_value(facet, left)};
+        struct facet_value y = {.text = selection_series_value(facet, right)};
+        int order = compare_values(&x, &y);
+        if (order != 0)
+            return order;
+    }
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+Selection *selection_new(const struct store_benchmark *benchmark, const GPtrArray *pairs)
+{
+    Selection *selection = g_new0(Selection, 1);
+    selection->metrics = collect_metrics(benchmark);
+    selection->metric = choose_metric(selection, pairs);
+    GPtrArray *candidates = g_ptr_array_new();
+    for (guint i = 0; i < benchmark->series->len; i++) {
+        gpointer series = g_ptr_array_index(benchmark->series, i);
+        if (is_same_metric((const struct store_series *)series, selection->metric))
+            g_ptr_array_add(candidates, series);
+    }
+    selection->facets = collect_facets(candidates);
+    for (guint i = 0; i < selection->facets->len; i++)
+        facet_choose_explicit((struct facet *)g_ptr_array_index(selection->facets, i), pairs);
+    candidates = choose_defaults(selection, narrow_explicit(selection, candidates));
+    g_ptr_array_sort_with_data(candidates, compare_series, selection);
+    selection->n_series_chosen = candidates->len;
+    if (candidates->len > SELECTION_LINES_MAX)
+        g_ptr_array_set_size(candidates, (int)SELECTION_LINES_MAX);
+    selection->series = candidates;
+    return selection;
+}

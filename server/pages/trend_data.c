@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Columns first need to know where other branches have points, so points are read before columns
+ * are laid out. The request's thread, inside its snapshot. */
+#include "server/pages/trend_data.h"
+
+#include "server/pages/chart.h"
+
+#include <string.h>
+
+static void line_free(gpointer data)
+{
+    struct trend_line *line = (struct trend_line *)data;
+    g_free(line->name);
+    g_array_unref(line->points);
+    g_free(line);
+}
+
+void trend_data_free(TrendData *data)
+{
+    if (!data)
+        return;
+    g_array_unref(data->columns);
+    g_ptr_array_unref(data->lines);
+    g_free(data);
+}
+
+/* ---- The branch
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static bool is_on_branch(const struct store_run *run, const char *branch)
+{
+    return !run->branch || strcmp(run->branch, branch) == 0;
+}
+
+const char *trend_branch_of(const struct store_project *project, bool *out_is_fallback)
+{
+    const char *latest = NULL;
+    if (out_is_fallback)
+        *out_is_fallback = false;
+    for (guint i = project->runs->len; i > 0; i--) {
+        const struct store_run *run =
+            (const struct store_run *)g_ptr_array_index(project->runs, i - 1);
+        if (is_on_branch(run, project->default_branch))
+            return project->default_branch;
+        latest = latest ? latest : run->branch;
+    }
+    if (latest && out_is_fallback)
+        *out_is_fallback = true;
+    return latest ? latest : project->default_branch;
+}
+
+static struct store_commit *commit_at(const struct store_project *project, guint position)
+{
+    return (struct store_commit *)g_ptr_array_index(project->commits, position);
+}
+
+/* A first parent comes before its child in commit order, so one pass from the newest to the oldest
+ * carries the flag down. */
+guint8 *trend_branch_flags(const struct store_project *project, const char *branch)
+{
+    guint n = project->commits->len;
+    guint8 *flags = g_new0(guint8, n + 1);
+    for (guint i = 0; i < project->runs->len; i++) {
+        const struct store_run *run = (const struct store_run *)g_ptr_array_index(project->runs, i);
+        if (is_on_branch(run, branch) && run->commit->position < n)
+            flags[run->commit->position] = 1;
+    }
+    for (guint i = n; i > 0; i--) {
+        if (g_strcmp0(commit_at(project, i - 1)->branch, branch) == 0) {
+            flags[i - 1] = 1;
+            break;
+        }
+    }
+    for (guint i = n; i > 0; i--) {
+        struct store_commit **parents = commit_at(project, i - 1)->parents;
+        if (flags[i - 1] && parents && parents[0] && parents[0]->position < i - 1)
+            flags[parents[0]->position] = 1;
+    }
+    return flags;
+}
+
+/* ---- Points
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+static struct commit_point_input input_of(const struct store_point *point,
+                                          const struct store_run *run)
+{
+    return (struct commit_point_input){.position = run->commit->position,
+                                       .center = point->center,
+                                       .low = point->low,
+                                       .high = point->high,
+                                       .has_interval = point->has_interval,
+                                       .flagged = point->flagged,
+                                       .dirty = run->dirty,
+                                       .censored = point->censored,
+                                       .n = point->n,
+                                       .run_seq = run->seq,
+                                       .branch = run->branch};
+}
+
+/* The branch's runs to `on`, the others' to `off` (which may be NULL: left out). True where there
+ * are others. */
+static bool split_points(StoreSnapshot *snapshot, const GArray *points, const char *branch,
+                         GArray *on, GArray *off)
+{
+    bool has_others = false;
+    for (guint i = 0; i < points->len; i++) {
+        const struct store_point *point = &g_array_index(points, struct store_point, i);
+        const struct store_run *run = store_run_by_seq(snapshot, point->run_seq);
+        if (!run)
+            continue;
+        struct commit_point_input input = input_of(point, run);
+        bool is_on = is_on_branch(run, branch);
+        has_others = has_others || !is_on;
+        if (is_on)
+            g_array_append_val(on, input);
+        else if (off)
+            g_array_append_val(off, input);
+    }
+    return has_others;
+}
+
+static GArray *build_points(const GArray *inputs, const char *branch)
+{
+    return commit_points_build((const struct commit_point_input *)(const void *)inputs->data,
+                               inputs->len, branch);
+}
+
+GArray *trend_series_points(StoreSnapshot *snapshot, int64_t series_id, const char *branch,
+                            GError **error)
+{
+    g_autoptr(GArray) points = store_series_points(snapshot, series_id, error);
+    if (!points)
+        return NULL;
+    g_autoptr(GArray) on = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
+    split_points(snapshot, points, branch, on, NULL);
+    return build_points(on, branch);
+}
+
+/* ---- Lines
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Points with their commit's position in `column`, until the columns are laid out. */
+static void append_points(struct trend_line *line, const GArray *inputs, const char *branch,
+                          bool hollow)
+{
+    g_autoptr(GArray) values = build_points(inputs, branch);
+    for (guint i = 0; i < values->len; i++) {
+        struct trend_point point = {.value = g_array_index(values, struct commit_point, i),
+                                    .hollow = hollow};
+        point.column = point.value.position;
+        g_array_append_val(line->points, point);
+    }
+}
+
+static int compare_points(gconstpointer a, gconstpointer b)
+{
+    const struct trend_point *left = (const struct trend_point *)a;
+    const struct trend_point *right = (const struct trend_point *)b;
+    if (left->column != right->column)
+        return left->column < right->column ? -1 : 1;
+    return (int)left->hollow - (int)right->hollow;
+}
+
+static guint free_slot(const GPtrArray *lines, guint slot)
+{
+    guint32 taken = 0;
+    for (guint i = 0; i < lines->len; i++)
+        taken |= 1u << ((const struct trend_line *)g_ptr_array_index(lines, i))->slot;
+    for (guint i = 0; i < CHART_SLOTS; i++) {
+        if (!(taken & (1u << ((slot + i) % CHART_SLOTS))))
+            return (slot + i) % CHART_SLOTS;
+    }
+    return slot;
+}
+
+static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *selection,
+                     struct store_series *series, bool with_branches, GError **error)
+{
+    g_autoptr(GArray) points = store_series_points(snapshot, series->id, error);
+    if (!points)
+        return false;
+    g_autoptr(GArray) on = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
+    g_autoptr(GArray) off = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
+    if (split_points(snapshot, points, data->branch, on, with_branches ? off : NULL))
+        data->has_other_branches = true;
+    struct trend_line *line = g_new0(struct trend_line, 1);
+    line->series = series;
+    line->name = selection_line_name(selection, series);
+    line->slot = free_slot(data->lines, selection_series_slot(selection, series));
+    line->points = g_array_new(FALSE, FALSE, sizeof(struct trend_point));
+    append_points(line, on, data->branch, false);
+    append_points(line, off, NULL, true);
+    g_array_sort(line->points, compare_points);
+    g_ptr_array_add(data->lines, line);
+    return true;
+}
+
+/* ---- Columns
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+#define FLAG_LINE  1u /* of the branch */
+#define FLAG_ASIDE 2u /* has a point of another branch's run */
+#define FLAG_VALUE 4u
+
+static void flag_points(const TrendData *data, guint8 *flags)
+{
+    for (guint i = 0; i < data->lines->len; i++) {
+        const struct trend_line *line =
+            (const struct trend_line *)g_ptr_array_index(data->lines, i);
+        for (guint k = 0; k < line->points->len; k++) {
+            const struct trend_point *point = &g_array_index(line->points, struct trend_point, k);
+            flags[point->column] |= (guint8)(FLAG_VALUE | (point->hollow ? FLAG_ASIDE : FLAG_LINE));
+        }
+    }
+}
+
+/* The position from which columns are shown: the last `n` of them, or from an older commit that the
+ * address names. */
+static guint first_position(const guint8 *flags, guint n_commits, guint n,
+                            const struct store_commit *from)
+{
+    guint first = n_commits, seen = 0;
+    while (first > 0 && seen < n) {
+        first--;
+        seen += flags[first] != 0 ? 1 : 0;
+    }
+    return from ? MIN(first, from->position) : first;
+}
+
+static const struct store_commit *find_commit(const struct store_project *project, const char *sha)
+{
+    return sha && *sha ? store_commit_find(project, sha, NULL) : NULL;
+}
+
+static void lay_columns(TrendData *data, const struct store_project *project, const guint8 *flags,
+                        guint first, guint *columns_by_position)
+{
+    guint n = project->commits->len;
+    for (guint i = 0; i < n; i++) {
+        columns_by_position[i] = G_MAXUINT;
+        if (!flags[i])
+            continue;
+        if (i < first) {
+            data->n_older++;
+        } else if (data->columns->len >= TREND_COLUMNS_MAX) {
+            data->n_newer++;
+        } else {
+            struct trend_column column = {.commit = commit_at(project, i),
+                                          .is_measured = (flags[i] & FLAG_VALUE) != 0,
+                                          .is_aside = !(flags[i] & FLAG_LINE)};
+            columns_by_position[i] = data->columns->len;
+            data->n_measured += column.is_measured ? 1 : 0;
+            g_array_append_val(data->columns, column);
+        }
+    }
+}
+
+static void place_points(TrendData *data, const guint *columns_by_position)
+{
+    for (guint i = 0; i < data->lines->len; i++) {
+        struct trend_line *line = (struct trend_line *)g_ptr_array_index(data->lines, i);
+        guint n_kept = 0;
+        for (guint k = 0; k < line->points->len; k++) {
+            struct trend_point point = g_array_index(line->points, struct trend_point, k);
+            point.column = columns_by_position[point.column];
+            if (point.column != G_MAXUINT)
+                g_array_index(line->points, struct trend_point, n_kept++) = point;
+        }
+        g_array_set_size(line->points, n_kept);
+    }
+}
+
+/* A range may name commits that are no columns (of another branch): the next column inside it
+ * counts. */
+static void find_view(TrendData *data, const struct store_commit *from,
+                      const struct store_commit *to)
+{
+    guint n = data->columns->len;
+    data->view_end = n;
+    while (from && data->view_first < n &&
+           g_array_index(data->columns, struct trend_column, data->view_first).commit->position <
+               from->position)
+        data->view_first++;
+    while (to && data->view_end > 0 &&
+           g_array_index(data->columns, struct trend_column, data->view_end - 1).commit->position >
+               to->position)
+        data->view_end--;
+    data->has_view = from || to;
+    if (data->view_first >= data->view_end) {
+        data->view_first = 0;
+        data->view_end = n;
+        data->has_view = false;
+    }
+}
+
+TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *project,
+                          const Selection *selection, const struct trend_request *request,
+                          GError **error)
+{
+    g_autoptr(TrendData) data = g_new0(TrendData, 1);
+    data->columns = g_array_new(FALSE, FALSE, sizeof(struct trend_column));
+    data->lines = g_ptr_array_new_with_free_func(line_free);
+    data->branch =
+        request->branch ? request->branch : trend_branch_of(project, &data->branch_is_fallback);
+    for (guint i = 0; i < selection->series->len; i++) {
+        struct store_series *series =
+            (struct store_series *)g_ptr_array_index(selection->series, i);
+        if (!add_line(data, snapshot, selection, series, request->with_branches, error))
+            return NULL;
+    }
+    g_autofree guint8 *flags = trend_branch_flags(project, data->branch);
+    flag_points(data, flags);
+    const struct store_commit *from = find_commit(project, request->from),
+                              *to = find_commit(project, request->to);
+    guint n_wanted = request->all_columns ? TREND_COLUMNS_MAX : TREND_COLUMNS_DEFAULT;
+    guint first = first_position(flags, project->commits->len, n_wanted, from);
+    g_autofree guint *columns_by_position = g_new(guint, project->commits->len + 1);
+    lay_columns(data, project, flags, first, columns_by_position);
+    place_points(data, columns_by_position);
+    find_view(data, from, to);
+    return g_steal_pointer(&data);
+}

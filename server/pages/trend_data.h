@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a trend draws: the columns (commits of one branch in commit order, unmeasured ones too) and
+ * for each chosen series its points on them. Reads points from the store inside the request's
+ * snapshot; writes no HTML. */
+#pragma once
+
+#include "server/analysis/commit_points.h"
+#include "server/pages/selection.h"
+
+#define TREND_COLUMNS_DEFAULT 200u
+#define TREND_COLUMNS_MAX     5000u
+
+struct trend_column {
+    struct store_commit *commit;
+    bool is_measured; /* a chosen line has a value here */
+    bool is_aside;    /* of another branch */
+};
+
+struct trend_point {
+    guint column;
+    struct commit_point value;
+    bool hollow; /* of another branch's runs */
+};
+
+struct trend_line {
+    struct store_series *series;
+    char *name;
+    guint slot;
+    GArray *points; /* struct trend_point by column; at one column the solid before the hollow */
+};
+
+struct trend_request {
+    const char *branch;    /* NULL: the default */
+    const char *from, *to; /* shas or prefixes, or NULL: the range that is looked at */
+    bool with_branches;    /* other branches' runs too */
+    bool all_columns;      /* up to TREND_COLUMNS_MAX */
+};
+
+struct trend_data {
+    const char *branch;         /* whose line of commits this is */
+    bool branch_is_fallback;    /* the default branch has no runs; this one has the latest */
+    GArray *columns;            /* struct trend_column, oldest first */
+    guint n_older, n_newer;     /* commits of the branch before and after the columns */
+    guint n_measured;           /* columns with a value */
+    guint view_first, view_end; /* the columns looked at: view_first <= i < view_end */
+    bool has_view;              /* the address names a range */
+    GPtrArray *lines;           /* struct trend_line * */
+    bool has_other_branches;    /* the chosen series have runs of other branches */
+};
+typedef struct trend_data TrendData;
+
+TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *project,
+                          const Selection *selection, const struct trend_request *request,
+                          GError **error);
+void trend_data_free(TrendData *data);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TrendData, trend_data_free)
+
+/* The branch that a project's pages show: its default where that has runs, else the one of the
+ * latest run. */
+const char *trend_branch_of(const struct store_project *project, bool *out_is_fallback);
+
+/* One flag a commit (by position): on the first-parent line of the branch's runs and newest known
+ * commit. */
+guint8 *trend_branch_flags(const struct store_project *project, const char *branch);
+
+/* Points of one series on a branch, one a commit, in commit order: array of struct commit_point. */
+GArray *trend_series_points(StoreSnapshot *snapshot, int64_t series_id, const char *branch,
+                            GError **error);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The chart of the trend page: the server's own drawing, which the script replaces by one that can
+ * be hovered and zoomed, its legend, and what the drawing leaves out. The request's thread. */
+#include "server/pages/trend_view.h"
+
+#include "server/pages/chart.h"
+#include "server/pages/link.h"
+
+#include <string.h>
+
+/* Owns what the drawing borrows. */
+struct drawing {
+    GPtrArray *points; /* GArray * of struct chart_point, one a line */
+    GArray *lines;     /* struct chart_line */
+    GArray *columns;   /* struct chart_column */
+    GStringChunk *texts;
+};
+
+static void drawing_clear(struct drawing *drawing)
+{
+    g_ptr_array_unref(drawing->points);
+    g_array_unref(drawing->lines);
+    g_array_unref(drawing->columns);
+    g_string_chunk_free(drawing->texts);
+}
+
+static void drawing_add_line(struct drawing *drawing, const TrendData *data,
+                             const struct trend_line *line)
+{
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(struct chart_point));
+    for (guint i = 0; i < line->points->len; i++) {
+        const struct trend_point *point = &g_array_index(line->points, struct trend_point, i);
+        if (point->column < data->view_first || point->column >= data->view_end)
+            continue;
+        struct chart_point shown = {.column = point->column - data->view_first,
+                                    .center = point->value.center,
+                                    .low = point->value.low,
+                                    .high = point->value.high,
+                                    .has_interval = point->value.has_interval,
+                                    .hollow = point->hollow};
+        g_array_append_val(points, shown);
+    }
+    g_ptr_array_add(drawing->points, points);
+    struct chart_line shown = {.name = line->name,
+                               .slot = line->slot,
+                               .points = (const struct chart_point *)(const void *)points->data,
+                               .n_points = points->len};
+    g_array_append_val(drawing->lines, shown);
+}
+
+static void drawing_add_column(struct drawing *drawing, const struct trend_column *column)
+{
+    char label[8];
+    g_strlcpy(label, column->commit->sha, sizeof label);
+    g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(column->commit->time_s);
+    g_autofree char *day = time ? g_date_time_format(time, "%Y-%m-%d") : NULL;
+    struct chart_column shown = {.label = g_string_chunk_insert(drawing->texts, label),
+                                 .sublabel =
+                                     day ? g_string_chunk_insert_const(drawing->texts, day) : NULL,
+                                 .is_empty = !column->is_measured};
+    g_array_append_val(drawing->columns, shown);
+}
+
+static void drawing_init(struct drawing *drawing, const TrendData *data)
+{
+    drawing->points = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    drawing->lines = g_array_new(FALSE, FALSE, sizeof(struct chart_line));
+    drawing->columns = g_array_new(FALSE, FALSE, sizeof(struct chart_column));
+    drawing->texts = g_string_chunk_new(4096);
+    for (guint i = 0; i < data->lines->len; i++)
+        drawing_add_line(drawing, data,
+                         (const struct trend_line *)g_ptr_array_index(data->lines, i));
+    for (guint i = data->view_first; i < data->view_end; i++)
+        drawing_add_column(drawing, &g_array_index(data->columns, struct trend_column, i));
+}
+
+/* The latest value of each line, in words: what the drawing says to somebody who does not see it.
+ */
+static char *summary_of(const struct trend_view *view)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "%s of %s over %u commits, %s.", view->selection->metric->metric,
+                           view->benchmark->name, view->data->view_end - view->data->view_first,
+                           chart_direction(view->selection->metric->better));
+    for (guint i = 0; i < view->data->lines->len && i < 8; i++) {
+        const struct trend_line *line =
+            (const struct trend_line *)g_ptr_array_index(view->data->lines, i);
+        if (line->points->len == 0)
+            continue;
+        const struct trend_point *last =
+            &g_array_index(line->points, struct trend_point, line->points->len - 1);
+        const struct trend_column *column =
+            &g_array_index(view->data->columns, struct trend_column, last->column);
+        g_autofree char *value = quantity_text(last->value.center, line->series->unit);
+        g_string_append_printf(text, " %s: %s at %.7s.", line->name, value, column->commit->sha);
+    }
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void write_legend(Html *html, const struct trend_view *view)
+{
+    html_literal(html, "<ul class=\"legend-list\" id=\"legend\">");
+    for (guint i = 0; i < view->data->lines->len; i++) {
+        const struct trend_line *line =
+            (const struct trend_line *)g_ptr_array_index(view->data->lines, i);
+        html_print(html, "<li data-series=\"%" G_GINT64_FORMAT "\">", (gint64)line->series->id);
+        chart_legend_mark(html, line->slot);
+        html_literal(html, "<span>");
+        html_text(html, line->name);
+        html_literal(html, "</span></li>");
+    }
+    html_literal(html, "</ul>");
+}
+
+static void write_link(Html *html, const char *url, const char *text)
+{
+    html_literal(html, "<a");
+    html_url(html, "href", url);
+    html_literal(html, ">");
+    html_text(html, text);
+    html_literal(html, "</a>");
+}
+
+static void write_omissions(Html *html, const struct trend_view *view)
+{
+    const TrendData *data = view->data;
+    const GPtrArray *pairs = http_request_query_pairs(view->request);
+    if (data->n_older > 0 && !view->wanted.all_columns) {
+        g_autofree char *all = link_query(pairs, "commits", "all");
+        html_print(html, "<span>%u older commits not drawn: ", data->n_older);
+        write_link(html, all, "draw all");
+        html_literal(html, "</span>");
+    } else if (data->n_older + data->n_newer > 0) {
+        html_print(html, "<span>%u further commits not drawn: at most %u fit one chart</span>",
+                   data->n_older + data->n_newer, TREND_COLUMNS_MAX);
+    }
+    if (view->selection->n_series_chosen > view->selection->series->len)
+        html_print(html,
+                   "<span class=\"warn\">%u of %u lines drawn: choose fewer values to see the "
+                   "others</span>",
+                   view->selection->series->len, view->selection->n_series_chosen);
+}
+
+static void write_notes(Html *html, const struct trend_view *view)
+{
+    const TrendData *data = view->data;
+    html_literal(html, "<p class=\"notes\"><span>Branch <b>");
+    html_text(html, data->branch);
+    html_literal(html, "</b>");
+    if (data->branch_is_fallback)
+        html_print(html, " (no runs on the default branch %s)", view->project->default_branch);
+    html_print(html, "</span><span>%u of %u commits measured", data->n_measured,
+               data->columns->len);
+    if (data->n_measured < data->columns->len)
+        html_literal(html, "; a tick below the axis marks one without data");
+    html_literal(html, "</span>");
+    if (view->wanted.with_branches)
+        html_literal(html, "<span>Hollow marks: runs of other branches</span>");
+    write_omissions(html, view);
+    if (data->has_view) {
+        g_autofree char *without_from =
+            link_query(http_request_query_pairs(view->request), "from", NULL);
+        g_autofree char *reset = link_bench(view->project->name, view->benchmark->name);
+        html_literal(html, "<span id=\"zoomed\">A range is shown: ");
+        write_link(html, data->view_first > 0 ? without_from : reset, "show from the start");
+        html_literal(html, "</span>");
+    }
+    html_literal(html, "</p>");
+}
+
+void trend_figure_write(Html *html, const struct trend_view *view)
+{
+    struct drawing drawing;
+    drawing_init(&drawing, view->data);
+    const struct store_series *metric = view->selection->metric;
+    g_autofree char *summary = summary_of(view);
+    struct chart chart = {.title = view->benchmark->name,
+                          .summary = summary,
+                          .lines = (const struct chart_line *)(const void *)drawing.lines->data,
+                          .n_lines = drawing.lines->len,
+                          .columns =
+                              (const struct chart_column *)(const void *)drawing.columns->data,
+                          .n_columns = drawing.columns->len,
+                          .unit = metric->unit,
+                          .better = metric->better,
+                          .from_zero = view->from_zero};
+    html_literal(html, "<figure class=\"card figure\" id=\"trend\"><figcaption><h2>");
+    html_text(html, metric->metric);
+    html_literal(html, "</h2><span class=\"direction\">");
+    html_print(html, "%s%s%s", view->scale.label, *view->scale.label ? " · " : "",
+               chart_direction(metric->better));
+    html_literal(html, "</span></figcaption>");
+    write_legend(html, view);
+    html_literal(html, "<div class=\"scroll chart\" id=\"chart\" tabindex=\"0\" role=\"group\" "
+                       "aria-label=\"Chart\">");
+    chart_render(html, &chart);
+    html_literal(html, "</div>");
+    write_notes(html, view);
+    html_literal(
+        html,
+        "</figure>\n<section class=\"card\" id=\"point\" hidden></section>\n"
+        "<p class=\"visually-hidden\" id=\"live\" role=\"status\" aria-live=\"polite\"></p>\n");
+    drawing_clear(&drawing);
+}

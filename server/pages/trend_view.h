@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of the trend page, one function each; page_trend.c gathers what they show. All write
+ * HTML inside the request's snapshot. */
+#pragma once
+
+#include "server/pages/layout.h"
+#include "server/pages/trend_data.h"
+
+struct trend_view {
+    const HttpRequest *request;
+    struct store_project *project;
+    struct store_benchmark *benchmark;
+    const Selection *selection;
+    const TrendData *data;
+    struct trend_request wanted;
+    bool from_zero;
+    struct quantity_scale scale; /* of the values looked at */
+};
+
+/* The form that chooses metric, machine, parameters, branch. */
+void trend_form_write(Html *html, const struct trend_view *view);
+/* The chart with its heading, legend and notes, and the data for the script. */
+void trend_figure_write(Html *html, const struct trend_view *view);
+void trend_json_write(Html *html, const struct trend_view *view);
+/* The values looked at, newest commit first. */
+void trend_table_write(Html *html, const struct trend_view *view);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The server's drawing: ranges, one point alone, nothing at all, gaps, hostile names; what comes
+ * out is well-formed XML. */
+#include "server/pages/chart.h"
+
+#include <math.h>
+#include <string.h>
+
+static char *draw(const struct chart *chart)
+{
+    Html *html = html_new();
+    chart_render(html, chart);
+    return g_string_free(html_finish(html), FALSE);
+}
+
+static void assert_is_well_formed(const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    const GMarkupParser parser = {NULL, NULL, NULL, NULL, NULL};
+    GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, NULL, NULL);
+    gboolean is_parsed = g_markup_parse_context_parse(context, text, -1, &error) &&
+                         g_markup_parse_context_end_parse(context, &error);
+    g_markup_parse_context_free(context);
+    g_assert_no_error(error);
+    g_assert_true(is_parsed);
+    g_assert_null(strstr(text, "nan"));
+    g_assert_null(strstr(text, "inf"));
+}
+
+static guint count(const char *text, const char *what)
+{
+    guint n = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+/* The text of the first element that opens with `opening`, as far as its `d` attribute's end. */
+static char *path_of(const char *text, const char *opening)
+{
+    const char *start = strstr(text, opening);
+    g_assert_nonnull(start);
+    start = strstr(start, " d=\"") + 4;
+    return g_strndup(start, (gsize)(strchr(start, '"') - start));
+}
+
+static struct chart chart_of(const struct chart_line *line, const struct chart_column *columns,
+                             guint n_columns)
+{
+    return (struct chart){.title = "t",
+                          .summary = "s",
+                          .lines = line,
+                          .n_lines = line ? 1 : 0,
+                          .columns = columns,
+                          .n_columns = n_columns,
+                          .unit = "ns",
+                          .better = BETTER_LOWER};
+}
+
+static void test_range(void)
+{
+    struct chart_point points[] = {{0, 10, 8, 12, true, false}, {1, 20, 0, 0, false, false}};
+    struct chart_line line = {"l", 0, points, 2};
+    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}};
+    struct chart chart = chart_of(&line, columns, 2);
+    struct chart_range range = chart_range_of(&chart);
+    g_assert_cmpfloat_with_epsilon(range.low, 8 - 12 * 0.06, 1e-9);
+    g_assert_cmpfloat_with_epsilon(range.high, 20 + 12 * 0.06, 1e-9);
+    chart.from_zero = true;
+    range = chart_range_of(&chart);
+    g_assert_cmpfloat(range.low, ==, 0);
+    line.n_points = 0;
+    range = chart_range_of(&chart);
+    g_assert_cmpfloat(range.low, <, range.high);
+}
+
+static void test_range_is_sane(void)
+{
+    const double centers[] = {0, 5, -5, 1e308, -1e308, 5e-324, HUGE_VAL};
+    for (size_t i = 0; i < G_N_ELEMENTS(centers); i++) {
+        struct chart_point point = {.center = centers[i]};
+        struct chart_line line = {"l", 0, &point, 1};
+        struct chart_column column = {"a", NULL, false};
+        struct chart chart = chart_of(&line, &column, 1);
+        struct chart_range range = chart_range_of(&chart);
+        g_assert_true(range.low < range.high || fabs(centers[i]) > 1e307);
+        g_assert_true(!isnan(range.low) && !isnan(range.high));
+    }
+    struct chart_point wide[] = {{0, 1.7e308, 0, 0, false, false},
+                                 {1, -1.7e308, 0, 0, false, false}};
+    struct chart_line line = {"l", 0, wide, 2};
+    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}};
+    struct chart chart = chart_of(&line, columns, 2);
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+}
+
+static void test_single_point(void)
+{
+    struct chart_point point = {0, 861, 850, 870, true, false};
+    struct chart_line line = {"threads 4", 0, &point, 1};
+    struct chart_column column = {"1a2b3c4", "2026-11-03", false};
+    struct chart chart = chart_of(&line, &column, 1);
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+    g_autofree char *bars = path_of(text, "class=\"bars\"");
+    g_assert_cmpuint(count(bars, "M"), ==, 3); /* a stem and two caps */
+    g_autofree char *marks = path_of(text, "class=\"marks\"");
+    g_assert_true(g_str_has_prefix(marks, "M506")); /* in the middle: x 510 less the radius */
+    g_assert_nonnull(strstr(text, "1a2b3c4"));
+    g_assert_nonnull(strstr(text, "ns · lower is better ↓"));
+    point.has_interval = false;
+    g_autofree char *plain = draw(&chart);
+    g_autofree char *no_bars = path_of(plain, "class=\"bars\"");
+    g_assert_cmpstr(no_bars, ==, "");
+}
+
+static void test_nothing(void)
+{
+    struct chart chart = chart_of(NULL, NULL, 0);
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+}
+
+static void test_gaps_and_bands(void)
+{
+    struct chart_point points[] = {{0, 10, 9, 11, true, false},
+                                   {2, 12, 11, 13, true, false},
+                                   {3, 11, 0, 0, false, false},
+                                   {4, 10, 9, 11, true, false}};
+    struct chart_line line = {"l", 0, points, 4};
+    struct chart_column columns[] = {{"a", NULL, false},
+                                     {"b", NULL, true},
+                                     {"c", NULL, false},
+                                     {"d", NULL, false},
+                                     {"e", NULL, false}};
+    struct chart chart = chart_of(&line, columns, 5);
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+    g_autofree char *gaps = path_of(text, "class=\"gaps\"");
+    g_assert_cmpuint(count(gaps, "M"), ==, 1);
+    g_autofree char *band = path_of(text, "class=\"band\"");
+    g_assert_cmpuint(count(band, "Z"), ==, 1); /* only where both ends claim an interval */
+    g_autofree char *stroke = path_of(text, "class=\"stroke\"");
+    g_assert_cmpuint(count(stroke, "L"), ==, 3); /* the line goes on over a commit without data */
+    g_assert_null(strstr(text, "class=\"bars\""));
+}
+
+static void test_hollow_points_are_not_joined(void)
+{
+    struct chart_point points[] = {
+        {0, 10, 0, 0, false, false}, {1, 99, 0, 0, false, true}, {2, 12, 0, 0, false, false}};
+    struct chart_line line = {"l", 1, points, 3};
+    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}, {"c", NULL, false}};
+    struct chart chart = chart_of(&line, columns, 3);
+    g_autofree char *text = draw(&chart);
+    g_autofree char *stroke = path_of(text, "class=\"stroke\"");
+    g_assert_cmpuint(count(stroke, "L"), ==, 1);
+    g_autofree char *hollow = path_of(text, "class=\"hollow\"");
+    g_assert_cmpuint(count(hollow, "Z"), ==, 1);
+}
+
+static void test_hostile_names(void)
+{
+    struct chart_point point = {0, 1, 0, 0, false, false};
+    struct chart_line line = {"</text><script>alert(1)</script>", 40, &point, 1};
+    struct chart_column column = {"\"><b>", "<&>", false};
+    struct chart chart = chart_of(&line, &column, 1);
+    chart.title = "</title><script>";
+    chart.unit = "<u>";
+    chart.standalone = true;
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+    g_assert_null(strstr(text, "<script"));
+    g_assert_null(strstr(text, "<b>"));
+    g_assert_nonnull(strstr(text, "xmlns="));
+}
+
+static void test_sparkline(void)
+{
+    const double values[] = {1, 3, 2};
+    Html *html = html_new();
+    chart_sparkline(html, values, 3, "a \"label\"");
+    g_autofree char *text = g_string_free(html_finish(html), FALSE);
+    assert_is_well_formed(text);
+    g_autofree char *stroke = path_of(text, "class=\"stroke\"");
+    g_assert_cmpstr(stroke, ==, "M4 24L60 4L116 14");
+    html = html_new();
+    chart_sparkline(html, values, 1, "one");
+    g_autofree char *one = g_string_free(html_finish(html), FALSE);
+    assert_is_well_formed(one);
+    g_assert_nonnull(strstr(one, "cx=\"60\" cy=\"14\""));
+    html = html_new();
+    chart_sparkline(html, values, 0, "none");
+    g_assert_cmpuint(html_length(html), ==, 0);
+    html_free(html);
+}
+
+static void test_many_columns_keep_their_labels_apart(void)
+{
+    g_autofree struct chart_column *columns = g_new0(struct chart_column, 5000);
+    for (guint i = 0; i < 5000; i++)
+        columns[i].label = "1a2b3c4";
+    struct chart chart = chart_of(NULL, columns, 5000);
+    g_autofree char *text = draw(&chart);
+    g_assert_cmpuint(count(text, "1a2b3c4"), <=, 9);
+    g_assert_cmpuint(count(text, "1a2b3c4"), >=, 4);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/chart/range", test_range);
+    g_test_add_func("/chart/range-is-sane", test_range_is_sane);
+    g_test_add_func("/chart/single-point", test_single_point);
+    g_test_add_func("/chart/nothing", test_nothing);
+    g_test_add_func("/chart/gaps-and-bands", test_gaps_and_bands);
+    g_test_add_func("/chart/hollow-points-are-not-joined", test_hollow_points_are_not_joined);
+    g_test_add_func("/chart/hostile-names", test_hostile_names);
+    g_test_add_func("/chart/sparkline", test_sparkline);
+    g_test_add_func("/chart/many-columns", test_many_columns_keep_their_labels_apart);
+    return g_test_run();
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and times as the server's pages show them (server/pages/quantity.c): four significant digits in a scale fixed for the page.
+import type { Line, Trend } from "./model";
+import { ABOVE, BELOW } from "./model";
+
+export function number(value: number, divisor: number): string {
+  const shown = value / divisor, size = Math.abs(shown);
+  if (size !== 0 && (size >= 1e9 || size < 1e-5)) return shown.toPrecision(3);
+  const decimals = size === 0 ? 0 : Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(size))));
+  return shown.toFixed(decimals);
+}
+
+export function tick(value: number, step: number, divisor: number): string {
+  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step / divisor) + 1e-9)));
+  return (value / divisor).toFixed(decimals);
+}
+
+export function day(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 10);
+}
+
+export function minute(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC";
+}
+
+export function pointValue(trend: Trend, line: Line, index: number): string {
+  const flags = line.flags[index]!;
+  const bound = flags & ABOVE ? "> " : flags & BELOW ? "< " : "";
+  return bound + number(line.value[index]!, trend.divisor);
+}
+
+export function pointInterval(trend: Trend, line: Line, index: number): string {
+  const low = line.low[index], high = line.high[index];
+  return low == null || high == null ? "" : `${number(low, trend.divisor)} – ${number(high, trend.divisor)}`;
+}
+
+/** "3 h ago": beside an absolute time, never instead of it. */
+export function ago(seconds: number, now: number): string {
+  const past = now - seconds;
+  if (past < 0) return "in the future";
+  const steps: [number, string][] = [[31536000, "year"], [2592000, "month"], [86400, "day"], [3600, "hour"], [60, "minute"]];
+  for (const [size, name] of steps) {
+    const count = Math.floor(past / size);
+    if (count >= 1) return `${count} ${name}${count > 1 ? "s" : ""} ago`;
+  }
+  return "just now";
+}
