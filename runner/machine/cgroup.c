@@ -36,7 +36,11 @@ static bool hierarchy_of_line(const char *root, char *line, struct hierarchy *ou
     out->is_v2 = is_v2;
     g_snprintf(out->path, sizeof out->path, "%s", g_str_equal(path, "/") ? "" : path);
     if (is_v2) {
-        g_snprintf(out->mount, sizeof out->mount, "%s/sys/fs/cgroup", root);
+        /* Where version 1 has the main place, version 2 is mounted beside it. */
+        g_snprintf(out->mount, sizeof out->mount, "%s/sys/fs/cgroup/unified", root);
+        if (!g_file_test(out->mount, G_FILE_TEST_IS_DIR)) {
+            g_snprintf(out->mount, sizeof out->mount, "%s/sys/fs/cgroup", root);
+        }
         return true;
     }
     g_snprintf(out->mount, sizeof out->mount, "%s/sys/fs/cgroup/%s", root, controllers);
