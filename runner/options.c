@@ -146,8 +146,28 @@ static bool take_rest(Options *options, char **rest, GError **error)
     return true;
 }
 
+/* GOptionContext takes --flag=value and forgets the value. */
+static bool check_flags(const struct option_usage *usage, int argc, char **argv, GError **error)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        gsize length = strcspn(argv[i], "=");
+        if (!g_str_has_prefix(argv[i], "--") || argv[i][length] == '\0')
+            continue;
+        g_autofree char *word = g_strndup(argv[i], length);
+        const struct option_spec *spec = spec_find(usage, word);
+        if (spec->kind == OPTION_FLAG && strcmp(word + 2, spec->name) == 0) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s takes no value; write %s", word,
+                        word);
+            return false;
+        }
+    }
+    return true;
+}
+
 Options *options_parse(const struct option_usage *usage, int argc, char **argv, GError **error)
 {
+    if (!check_flags(usage, argc, argv, error))
+        return NULL;
     g_autoptr(Options) options = g_new0(Options, 1);
     options->usage = usage;
     options->given =

@@ -33,9 +33,9 @@ void rounds_order(uint64_t seed, guint round, guint *out_order, guint n)
     }
 }
 
-static bool same_shape(const struct run_result *whole, const struct run_result *part)
+static bool same_metrics(const struct run_result *whole, const struct run_result *part)
 {
-    if (whole->metrics->len != part->metrics->len || whole->beside->len != part->beside->len)
+    if (whole->metrics->len != part->metrics->len)
         return false;
     for (guint i = 0; i < whole->metrics->len; i++) {
         const struct run_metric *a = (const struct run_metric *)whole->metrics->pdata[i];
@@ -45,31 +45,47 @@ static bool same_shape(const struct run_result *whole, const struct run_result *
             a->n_samples + b->n_samples > RUN_SAMPLES_MAX)
             return false;
     }
-    for (guint i = 0; i < whole->beside->len; i++) {
-        const struct run_beside *a = (const struct run_beside *)whole->beside->pdata[i];
-        const struct run_beside *b = (const struct run_beside *)part->beside->pdata[i];
-        if (strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0)
-            return false;
-    }
     return true;
+}
+
+static const struct run_beside *find_beside(const struct run_result *result,
+                                            const struct run_beside *like)
+{
+    for (guint i = 0; i < result->beside->len; i++) {
+        const struct run_beside *beside = (const struct run_beside *)result->beside->pdata[i];
+        if (strcmp(beside->name, like->name) == 0 && strcmp(beside->unit, like->unit) == 0)
+            return beside;
+    }
+    return NULL;
+}
+
+/* What is recorded beside samples has a value for each of them or is not there: what only some
+ * rounds could record (a probe that found no second CPU in time) goes. */
+static void merge_beside(struct run_result *whole, const struct run_result *part)
+{
+    for (guint i = whole->beside->len; i > 0; i--) {
+        struct run_beside *to = (struct run_beside *)whole->beside->pdata[i - 1];
+        const struct run_beside *from = find_beside(part, to);
+        if (!from) {
+            g_ptr_array_remove_index(whole->beside, i - 1);
+            continue;
+        }
+        to->values = g_renew(double, to->values, (gsize)to->n_values + from->n_values);
+        memcpy(to->values + to->n_values, from->values, from->n_values * sizeof(double));
+        to->n_values += from->n_values;
+    }
 }
 
 bool rounds_merge(struct run_result *whole, const struct run_result *part)
 {
-    if (!same_shape(whole, part))
+    if (!same_metrics(whole, part))
         return false;
     for (guint i = 0; i < whole->metrics->len; i++) {
         const struct run_metric *from = (const struct run_metric *)part->metrics->pdata[i];
         for (uint32_t s = 0; s < from->n_samples; s++)
             run_metric_add_sample((struct run_metric *)whole->metrics->pdata[i], from->samples[s]);
     }
-    for (guint i = 0; i < whole->beside->len; i++) {
-        struct run_beside *to = (struct run_beside *)whole->beside->pdata[i];
-        const struct run_beside *from = (const struct run_beside *)part->beside->pdata[i];
-        to->values = g_renew(double, to->values, (gsize)to->n_values + from->n_values);
-        memcpy(to->values + to->n_values, from->values, from->n_values * sizeof(double));
-        to->n_values += from->n_values;
-    }
+    merge_beside(whole, part);
     for (guint i = 0; i < part->flags->len; i++) {
         const char *flag = (const char *)part->flags->pdata[i];
         if (!g_ptr_array_find_with_equal_func(whole->flags, flag, g_str_equal, NULL))

@@ -38,5 +38,6 @@ void rounds_outcome_clear(struct rounds_outcome *outcome);
 void rounds_order(uint64_t seed, guint round, guint *out_order, guint n);
 
 /* Appends the samples of `part`, and what was recorded beside them, to `whole`; both hold the same
- * metrics. False, with `whole` as it was, where they do not. Pure. */
+ * metrics. What only one of them records beside its samples is dropped. False, with `whole` as it
+ * was, where the metrics differ. Pure. */
 bool rounds_merge(struct run_result *whole, const struct run_result *part);
