@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client that holds every answer against the contract, and makers of documents.
+import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
+import { type Answer, Contract } from "./contract";
+import type { Server } from "./server";
+
+export interface Sent {
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+export class Client {
+  contract!: Contract;
+
+  private constructor(readonly server: Server) {}
+
+  static async of(server: Server): Promise<Client> {
+    const client = new Client(server);
+    client.contract = new Contract((await client.raw("GET", "/api/openapi.json")).json);
+    return client;
+  }
+
+  /** One request as it is, unchecked: the path is sent as written. */
+  raw(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const headers: Record<string, string> = { ...sent.headers };
+      if (sent.body !== undefined && !hasHeader(headers, "transfer-encoding"))
+        headers["Content-Length"] = String(Buffer.byteLength(sent.body));
+      const out = httpRequest({ host: "127.0.0.1", port: this.server.port, method, path, headers, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => resolve(answerOf(response.statusCode!, response.headers, Buffer.concat(chunks))));
+      });
+      out.on("error", reject);
+      out.end(sent.body);
+    });
+  }
+
+  async send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    const answer = await this.raw(method, path, sent);
+    if (method !== "HEAD") this.contract.check(method, path, answer);
+    return answer;
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send("GET", path, { headers });
+  }
+
+  /** The JSON of a 200. */
+  async read(path: string): Promise<any> {
+    const answer = await this.get(path);
+    assert.equal(answer.status, 200, `${path}: ${answer.text.slice(0, 400)}`);
+    return answer.json;
+  }
+
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const text = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    return this.send("POST", path, { body: text, headers: { "Content-Type": "application/json", ...headers } });
+  }
+
+  async store(document: unknown, path = "/api/runs"): Promise<any> {
+    const answer = await this.post(path, document);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json;
+  }
+
+  /** All rows of a list, page by page. */
+  async all(path: string, plural: string): Promise<any[]> {
+    const rows: any[] = [];
+    for (let next: string | null = path; next; ) {
+      const page = await this.read(next);
+      rows.push(...page[plural]);
+      next = page.next;
+    }
+    return rows;
+  }
+}
+
+function hasHeader(headers: Record<string, string>, name: string): boolean {
+  return Object.keys(headers).some((key) => key.toLowerCase() === name);
+}
+
+function answerOf(status: number, rawHeaders: NodeJS.Dict<string | string[]>, bytes: Buffer): Answer {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(rawHeaders)) for (const one of [value ?? []].flat()) headers.append(name, one);
+  const text = bytes.toString("utf8");
+  const isJson = /json/.test(headers.get("content-type") ?? "") && !headers.get("content-encoding");
+  return { status, headers, text, json: isJson && text ? JSON.parse(text) : undefined };
+}
+
+/** A problem+json of that status whose detail or faults match. */
+export function assertProblem(answer: Answer, status: number, says: RegExp): void {
+  assert.equal(answer.status, status, answer.text.slice(0, 600));
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/problem\+json/);
+  assert.equal(answer.json.status, status);
+  assert.equal(answer.json.request_id, answer.headers.get("x-request-id"));
+  const all = [answer.json.detail, ...answer.json.errors.map((e: any) => `${e.pointer}: ${e.detail}`)].join("\n");
+  assert.match(all, says);
+}
+
+export function sha(seed: number | string): string {
+  return Buffer.from(String(seed)).toString("hex").padStart(8, "a").padEnd(40, "0").slice(0, 40);
+}
+
+let lastId = 0;
+
+/** A whole run document; `over` replaces members. */
+export function runDocument(over: Record<string, unknown> = {}): any {
+  lastId++;
+  return {
+    schema: "breakeven.run/1",
+    id: `run-${lastId}`,
+    project: "demo",
+    commit: { sha: sha(1), parents: [], time: "2026-01-01T00:00:00Z", author: "A. Author", subject: "first" },
+    branch: "main",
+    machine: { name: "box", environment: { cpu: "test", cores: 2, governor: "performance" } },
+    reason: "merge",
+    started: "2026-01-02T00:00:00Z",
+    finished: "2026-01-02T00:01:00Z",
+    results: [result("ThreadPoolSpawn", { executor: "fifo", threads: 2, task_cost: 1000 }, [100, 101, 102, 103, 104, 105])],
+    ...over,
+  };
+}
+
+export function result(bench: string, params: Record<string, unknown>, samples: number[], over: Record<string, unknown> = {}): any {
+  return { bench, params, metrics: { items_per_second: { unit: "items/s", better: "higher", samples } }, ...over };
+}
+
+/** RFC 4180 rows. */
+export function csvRows(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [], cell = "", quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]!;
+    if (quoted) {
+      if (c === '"' && text[i + 1] === '"') cell += text[++i];
+      else if (c === '"') quoted = false;
+      else cell += c;
+    } else if (c === '"') quoted = true;
+    else if (c === ",") { row.push(cell); cell = ""; }
+    else if (c === "\r" && text[i + 1] === "\n") { row.push(cell); rows.push(row); row = []; cell = ""; i++; }
+    else cell += c;
+  }
+  assert.equal(cell, "", "the last line ends with CRLF");
+  return rows;
+}

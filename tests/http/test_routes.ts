@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of the route table is called, and its answer is held against the contract: no route without a contract, no contract without
+// a route, no parameter in one and not in the other.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assertProblem, Client, runDocument } from "./support/client";
+import { type Server, startServer } from "./support/server";
+
+let server: Server;
+let client: Client;
+let series: string;
+let asset: string;
+
+interface Route { method: string; path: string; parameters: string[] | null; access: string }
+
+before(async () => {
+  server = await startServer();
+  client = await Client.of(server);
+  await client.store(runDocument({ id: "first" }));
+  series = (await client.read("/api/series")).series[0].id;
+  asset = /\/assets\/([^"]+)/.exec((await client.get("/")).text)![1]!;
+});
+after(() => server.stop());
+
+function concrete(route: Route): string {
+  const names: Record<string, string> = {
+    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset,
+  };
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    assert.ok(names[name], `the test knows no ${name}`);
+    return encodeURIComponent(names[name]!);
+  });
+}
+
+function bodyOf(route: Route): unknown {
+  if (route.path === "/api/runs") return runDocument({ id: "second" });
+  if (route.path.endsWith("/commits")) return { commits: [{ sha: "b".repeat(40) }] };
+  if (route.method === "PUT") return { default_branch: "main" };
+  return undefined;
+}
+
+test("every route answers as the contract says", async () => {
+  const routes: Route[] = (await client.read("/api")).routes;
+  assert.ok(routes.length >= 30);
+  routes.sort((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
+  for (const route of routes) {
+    const body = bodyOf(route);
+    const headers: Record<string, string> = body ? { "Content-Type": "application/json" } : {};
+    const answer = await client.send(route.method, concrete(route), { headers, body: body ? JSON.stringify(body) : undefined });
+    assert.ok(answer.status < 300, `${route.method} ${route.path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    if (route.path.endsWith(".csv")) assert.match(answer.headers.get("content-type")!, /^text\/csv; charset=utf-8/);
+  }
+});
+
+test("the contract and the route table name the same routes and query parameters", async () => {
+  const routes: Route[] = (await client.read("/api")).routes;
+  const told = new Map<string, string[] | null>();
+  for (const route of routes) told.set(`${route.method} ${route.path}`, route.parameters && [...route.parameters].sort());
+  const contracted = new Map<string, string[]>();
+  for (const [path, item] of Object.entries<any>(client.contract.document.paths))
+    for (const [method, operation] of Object.entries<any>(item)) {
+      if (method === "parameters") continue;
+      const query = (operation.parameters ?? []).map((p: any) => client.contract.resolve(p)).filter((p: any) => p.in === "query");
+      contracted.set(`${method.toUpperCase()} ${path}`, query.map((p: any) => (p.name === "param" ? "param.*" : p.name)).sort());
+    }
+  assert.deepEqual([...contracted.keys()].sort(), [...told.keys()].sort());
+  for (const [name, parameters] of told) if (parameters) assert.deepEqual(contracted.get(name), parameters, name);
+});
+
+test("an unknown query parameter is a 400 that names it, wherever parameters are known", async () => {
+  const routes: Route[] = (await client.read("/api")).routes;
+  for (const route of routes.filter((r) => r.parameters && r.method === "GET" && r.path.startsWith("/api")))
+    assertProblem(await client.send(route.method, `${concrete(route)}?colour=red`), 400, /colour/);
+});
+
+test("another method is a 405 with Allow", async () => {
+  const routes: Route[] = (await client.read("/api")).routes;
+  for (const route of routes.filter((r) => r.path.startsWith("/api"))) {
+    const answer = await client.raw("PATCH", concrete(route));
+    assertProblem(answer, 405, /./);
+    const allowed = answer.headers.get("allow")!.split(/,\s*/);
+    assert.ok(allowed.includes(route.method), `${route.path}: Allow: ${allowed}`);
+  }
+});
+
+test("HEAD has the headers of GET and no body", async () => {
+  for (const path of ["/api", "/api/runs", "/api/openapi.json", "/healthz"]) {
+    const answer = await client.raw("HEAD", path);
+    assert.equal(answer.status, 200, path);
+    assert.equal(answer.text, "");
+    assert.ok(Number(answer.headers.get("content-length")) > 0, path);
+  }
+});
+
+test("what is not there is a 404 that says where to look", async () => {
+  assertProblem(await client.get("/api/runs/nothing"), 404, /nothing/);
+  assertProblem(await client.get("/api/projects/nothing"), 404, /\/api\/projects/);
+  assertProblem(await client.get("/api/projects/nothing/commits"), 404, /nothing/);
+  assertProblem(await client.get("/api/machines/nothing"), 404, /\/api\/machines/);
+  for (const id of ["999999", "x", "-1", "1e0", "99999999999999999999"]) {
+    const answer = await client.raw("GET", `/api/series/${id}/points`);
+    assertProblem(answer, 404, /\/api\/series/);
+  }
+  assertProblem(await client.raw("GET", "/api/nothing"), 404, /./);
+});
+
+test("the contract's schemas all compile", () => {
+  for (const name of Object.keys(client.contract.document.components.schemas))
+    assert.throws(() => client.contract.validate({ $ref: `#/components/schemas/${name}` }, Symbol.for("nothing is valid"), name), assert.AssertionError);
+});
+
+test("health, readiness and metrics", async () => {
+  assert.deepEqual(await client.read("/healthz"), { status: "ok" });
+  assert.deepEqual(await client.read("/readyz"), { status: "ok" });
+  const metrics = (await client.get("/metrics")).text;
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1]);
+  assert.equal(value("breakeven_runs"), (await client.all("/api/runs", "runs")).length);
+  assert.ok(value("breakeven_store_runs_stored_total") >= 2);
+  assert.ok(value("breakeven_http_requests_total") > 10);
+  assert.equal(value("breakeven_store_writable"), 1);
+  const buckets = [...metrics.matchAll(/_bucket\{le="([^"]+)"\} (\d+)/g)].map((m) => Number(m[2]));
+  assert.equal(buckets.length, 8);
+  assert.deepEqual(buckets, [...buckets].sort((a, b) => a - b), "buckets are cumulative");
+  assert.equal(buckets[7], value("breakeven_http_request_duration_seconds_count"));
+  for (const line of metrics.trimEnd().split("\n"))
+    assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"\})? -?[0-9.e+-]+)$/);
+});
