@@ -7,6 +7,7 @@
 #include "runner/sample/clock.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,7 +22,8 @@ bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_
                         "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                         " %" SCNu64 " %" SCNu64,
                         &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal);
-    if (fields != 8) {
+    /* A space in a format matches nothing, too: "cpu0" is another line. */
+    if (fields != 8 || strncmp(text, "cpu ", 4) != 0) {
         return false;
     }
     *out_busy_ticks = user + nice + system + irq + softirq;
