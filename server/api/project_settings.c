@@ -151,9 +151,9 @@ static char *check_rules(const json_t *value, Faults *faults)
 static void check_member(struct store_project_settings *settings, const char *name,
                          const json_t *value, Faults *faults)
 {
-    const char *text = NULL;
+    const char *text = "";
     g_autofree char *pointer = pointer_of("", name);
-    bool is_given = !json_is_null(value);
+    bool is_given = !json_is_null(value); /* null: "", which is none */
     if (strcmp(name, "default_branch") == 0) {
         if (is_given)
             check_text(pointer, value, &text, faults);
@@ -163,9 +163,9 @@ static void check_member(struct store_project_settings *settings, const char *na
             check_url_template(value, &text, faults);
         settings->commit_url_template = g_strdup(text);
     } else if (strcmp(name, "param_defaults") == 0) {
-        settings->param_defaults_json = is_given ? check_param_defaults(value, faults) : NULL;
+        settings->param_defaults_json = is_given ? check_param_defaults(value, faults) : g_strdup("");
     } else if (strcmp(name, "rules") == 0) {
-        settings->rules_json = is_given ? check_rules(value, faults) : NULL;
+        settings->rules_json = is_given ? check_rules(value, faults) : g_strdup("");
     } else {
         faults_add(faults, pointer,
                    "is not a field of a project; it has default_branch, commit_url_template, "

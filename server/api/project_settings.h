@@ -10,7 +10,7 @@
 #define PROJECT_SETTINGS_URL_MAX   2048u
 
 /* NULL: ERROR_SYNTAX with the position, ERROR_TOO_LARGE, or ERROR_INVALID with the faults. A member
- * that is absent or null stays NULL in the settings. */
+ * that is absent is NULL in the settings (as it was); one that is null is "" (none). */
 struct store_project_settings *project_settings_parse(const char *name, const char *bytes,
                                                       size_t length, Faults *faults,
                                                       GError **error);

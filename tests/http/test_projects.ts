@@ -35,6 +35,9 @@ test("PUT makes a project and sets what it names", async () => {
   const after = await client.read(made.json.url);
   assert.deepEqual(after.param_defaults, { B: { mode: "x", size: 1 } });
   assert.equal(after.default_branch, "trunk", "what is absent stays");
+  await put("made/with a slash", { commit_url_template: null, default_branch: null, rules: null, param_defaults: null });
+  const cleared = await client.read(made.json.url);
+  assert.deepEqual([cleared.commit_url_template, cleared.default_branch, cleared.rules, cleared.param_defaults], [null, "main", null, null]);
 });
 
 test("PUT refuses what a project has not, each with its place", async () => {
