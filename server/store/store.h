@@ -145,7 +145,9 @@ struct store_receipt {
 typedef void (*store_done_fn)(const struct store_receipt *receipt, void *user);
 
 struct store_project_settings {
-    char *name, *default_branch, *commit_url_template, *param_defaults_json, *rules_json; /* NULL: as it was, or none */
+    /* NULL: as it was; "": none. The defaults are {"bench":{"param":value}} and replace those before: series that spell a default out
+     * are from then on those that lack the parameter. */
+    char *name, *default_branch, *commit_url_template, *param_defaults_json, *rules_json;
 };
 void store_project_settings_free(struct store_project_settings *settings);
 
@@ -180,7 +182,8 @@ struct store_run *store_run_find(StoreSnapshot *snapshot, const char *id);
 /* A full sha, or 7 digits or more that name one known commit; ERROR_NOT_FOUND, or ERROR_CONFLICT where it names several. */
 struct store_commit *store_commit_find(const struct store_project *project, const char *sha, GError **error);
 
-/* Filters: each list is "or", a NULL list is "any". Values are exact; a parameter's are compared as canonical text. */
+/* Filters: each list is "or", a NULL list is "any". Values are exact; a parameter's are compared as canonical text. Lists of texts
+ * free their texts; `params` is a list without a free function whose items and their members store_filter_clear frees. */
 struct store_param_filter {
     char *name;
     GPtrArray *values; /* char * */

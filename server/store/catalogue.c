@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The catalogue's structures and indexes (see catalogue.h). Knows no SQL and no rule of what may
+ * change; the writer thread changes it, any thread reads it under the lock. */
+#include "server/store/catalogue.h"
+#include <string.h>
+
+guint catalogue_key_hash(gconstpointer key)
+{
+    const struct catalogue_key *k = key;
+    guint hash = (guint)k->kind * 31u + (guint)k->scope * 2654435761u + (guint)k->scope2 * 40503u;
+    hash = hash * 33u + g_str_hash(k->name);
+    return k->name2 ? hash * 33u + g_str_hash(k->name2) : hash;
+}
+
+gboolean catalogue_key_equal(gconstpointer a, gconstpointer b)
+{
+    const struct catalogue_key *x = a, *y = b;
+    return x->kind == y->kind && x->scope == y->scope && x->scope2 == y->scope2 &&
+           strcmp(x->name, y->name) == 0 && g_strcmp0(x->name2, y->name2) == 0;
+}
+
+static void free_project(gpointer project)
+{
+    catalogue_project_free(project);
+}
+
+static void free_machine(gpointer machine)
+{
+    catalogue_machine_free(machine);
+}
+
+static void free_benchmark(gpointer benchmark)
+{
+    catalogue_benchmark_free(benchmark);
+}
+
+static void free_series(gpointer series)
+{
+    if (series)
+        catalogue_series_free(series);
+}
+
+static void free_commit(gpointer commit)
+{
+    if (commit)
+        catalogue_commit_free(commit);
+}
+
+static void free_environment(gpointer environment)
+{
+    catalogue_environment_free(environment);
+}
+
+static void free_run(gpointer run)
+{
+    catalogue_run_free(run);
+}
+
+Catalogue *catalogue_new(void)
+{
+    Catalogue *catalogue = g_new0(Catalogue, 1);
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&catalogue->lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+    catalogue->projects = g_ptr_array_new_with_free_func(free_project);
+    catalogue->machines = g_ptr_array_new_with_free_func(free_machine);
+    catalogue->project_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    catalogue->machine_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    catalogue->series_by_id = g_ptr_array_new_with_free_func(free_series);
+    catalogue->commits_by_id = g_ptr_array_new_with_free_func(free_commit);
+    catalogue->benchmarks = g_ptr_array_new_with_free_func(free_benchmark);
+    catalogue->runs = g_ptr_array_new_with_free_func(free_run);
+    catalogue->run_by_id = g_hash_table_new(g_str_hash, g_str_equal);
+    catalogue->environment_by_digest =
+        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_environment);
+    catalogue->series_by_identity =
+        g_hash_table_new_full(catalogue_key_hash, catalogue_key_equal, g_free, NULL);
+    catalogue->topology_by_digest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    catalogue->case_by_params =
+        g_hash_table_new_full(catalogue_key_hash, catalogue_key_equal, g_free, NULL);
+    catalogue->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    return catalogue;
+}
+
+void catalogue_free(Catalogue *catalogue)
+{
+    if (!catalogue)
+        return;
+    g_hash_table_unref(catalogue->run_by_id);
+    g_hash_table_unref(catalogue->series_by_identity);
+    g_hash_table_unref(catalogue->case_by_params);
+    g_hash_table_unref(catalogue->topology_by_digest);
+    g_hash_table_unref(catalogue->project_by_name);
+    g_hash_table_unref(catalogue->machine_by_name);
+    g_ptr_array_unref(catalogue->runs);
+    g_ptr_array_unref(catalogue->series_by_id);
+    g_ptr_array_unref(catalogue->commits_by_id);
+    g_ptr_array_unref(catalogue->projects);
+    g_ptr_array_unref(catalogue->benchmarks);
+    g_ptr_array_unref(catalogue->machines);
+    g_hash_table_unref(catalogue->environment_by_digest);
+    g_hash_table_unref(catalogue->texts);
+    pthread_rwlock_destroy(&catalogue->lock);
+    g_free(catalogue);
+}
+
+void catalogue_read_lock(Catalogue *catalogue)
+{
+    pthread_rwlock_rdlock(&catalogue->lock);
+}
+
+void catalogue_write_lock(Catalogue *catalogue)
+{
+    pthread_rwlock_wrlock(&catalogue->lock);
+}
+
+void catalogue_unlock(Catalogue *catalogue)
+{
+    pthread_rwlock_unlock(&catalogue->lock);
+}
+
+char *catalogue_text(Catalogue *catalogue, const char *text)
+{
+    if (!text)
+        return NULL;
+    char *kept = g_hash_table_lookup(catalogue->texts, text);
+    if (!kept) {
+        kept = g_strdup(text);
+        g_hash_table_insert(catalogue->texts, kept, kept);
+    }
+    return kept;
+}
+
+/* ---- Adding
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+/* Both store_project and store_machine are kept by name; each gives its name by `name_of`. */
+static void insert_by_name(GPtrArray *items, gpointer item, const char *(*name_of)(gconstpointer))
+{
+    guint low = 0, high = items->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (strcmp(name_of(items->pdata[middle]), name_of(item)) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    g_ptr_array_insert(items, (gint)low, item);
+}
+
+static const char *project_name(gconstpointer project)
+{
+    return ((const struct store_project *)project)->name;
+}
+
+static const char *machine_name(gconstpointer machine)
+{
+    return ((const struct store_machine *)machine)->name;
+}
+
+static const char *benchmark_name(gconstpointer benchmark)
+{
+    return ((const struct store_benchmark *)benchmark)->name;
+}
+
+/* Places `item` at index `id`, with holes where ids were given and taken back. */
+static void place_by_id(GPtrArray *items, int64_t id, gpointer item)
+{
+    if (id >= items->len)
+        g_ptr_array_set_size(items, (gint)id + 1);
+    items->pdata[id] = item;
+}
+
+void catalogue_add_project(Catalogue *catalogue, struct catalogue_project *project)
+{
+    insert_by_name(catalogue->projects, project, project_name);
+    g_hash_table_insert(catalogue->project_by_name, g_strdup(project->pub.name), project);
+    catalogue->last.project = MAX(catalogue->last.project, project->pub.id);
+}
+
+void catalogue_add_machine(Catalogue *catalogue, struct store_machine *machine)
+{
+    insert_by_name(catalogue->machines, machine, machine_name);
+    g_hash_table_insert(catalogue->machine_by_name, g_strdup(machine->name), machine);
+    catalogue->last.machine = MAX(catalogue->last.machine, machine->id);
+}
+
+void catalogue_add_benchmark(Catalogue *catalogue, struct store_benchmark *benchmark)
+{
+    struct catalogue_project *project = (struct catalogue_project *)benchmark->project;
+    g_ptr_array_add(catalogue->benchmarks, benchmark);
+    insert_by_name(project->pub.benchmarks, benchmark, benchmark_name);
+    g_hash_table_insert(project->benchmark_by_name, g_strdup(benchmark->name), benchmark);
+    catalogue->last.benchmark = MAX(catalogue->last.benchmark, benchmark->id);
+}
+
+static struct catalogue_key series_key(const struct store_series *series)
+{
+    return (struct catalogue_key){.scope = series->benchmark->id,
+                                  .scope2 = series->machine->id,
+                                  .name = series->params_text,
+                                  .name2 = series->metric};
+}
+
+static void index_series(Catalogue *catalogue, struct catalogue_series *series)
+{
+    struct catalogue_key key = series_key(&series->pub);
+    struct catalogue_series *first = g_hash_table_lookup(catalogue->series_by_identity, &key);
+    for (struct catalogue_series *other = first; other; other = other->next_unit)
+        if (other == series)
+            return; /* the writer linked it while it was staged */
+    if (first) {
+        series->next_unit = first->next_unit;
+        first->next_unit = series;
+    } else {
+        series->next_unit = NULL;
+        g_hash_table_insert(catalogue->series_by_identity, g_memdup2(&key, sizeof key), series);
+    }
+}
+
+void catalogue_add_series(Catalogue *catalogue, struct catalogue_series *series)
+{
+    place_by_id(catalogue->series_by_id, series->pub.id, series);
+    g_ptr_array_add(series->pub.project->series, series);
+    g_ptr_array_add(series->pub.benchmark->series, series);
+    index_series(catalogue, series);
+    catalogue->last.series = MAX(catalogue->last.series, series->pub.id);
+}
+
+void catalogue_add_commit(Catalogue *catalogue, struct catalogue_commit *commit)
+{
+    struct catalogue_project *project = (struct catalogue_project *)commit->pub.project;
+    place_by_id(catalogue->commits_by_id, commit->pub.id, commit);
+    g_hash_table_insert(project->commit_by_sha, commit->pub.sha, commit);
+    catalogue->last.commit = MAX(catalogue->last.commit, commit->pub.id);
+}
+
+void catalogue_add_environment(Catalogue *catalogue, struct catalogue_environment *environment)
+{
+    g_hash_table_insert(catalogue->environment_by_digest, environment->digest, environment);
+    catalogue->last.environment = MAX(catalogue->last.environment, environment->id);
+}
+
+void catalogue_add_topology(Catalogue *catalogue, const char *digest, int64_t id)
+{
+    g_hash_table_insert(catalogue->topology_by_digest, g_strdup(digest), g_memdup2(&id, sizeof id));
+    catalogue->last.topology = MAX(catalogue->last.topology, id);
+}
+
+void catalogue_add_case(Catalogue *catalogue, struct catalogue_case *error_case)
+{
+    struct catalogue_project *project = (struct catalogue_project *)error_case->benchmark->project;
+    struct catalogue_key key = {.scope = error_case->benchmark->id,
+                                .name = error_case->params_text};
+    g_ptr_array_add(project->cases, error_case);
+    g_hash_table_insert(catalogue->case_by_params, g_memdup2(&key, sizeof key), error_case);
+    catalogue->last.error_case = MAX(catalogue->last.error_case, error_case->id);
+}
+
+/* The machine's facts come from its latest run. */
+static void note_latest_run(struct store_machine *machine, const struct store_run *run)
+{
+    machine->last_seen_ms = MAX(machine->last_seen_ms, run->received_ms);
+    if (run->environment_digest)
+        machine->environment_digest = run->environment_digest;
+}
+
+/* After one of its runs is gone. */
+static void refresh_machine(const Catalogue *catalogue, struct store_machine *machine)
+{
+    guint left = machine->n_runs;
+    machine->last_seen_ms = 0;
+    machine->environment_digest = NULL;
+    for (guint i = catalogue->runs->len; i-- > 0 && left > 0 && !machine->environment_digest;) {
+        const struct store_run *run = catalogue->runs->pdata[i];
+        if (run->machine != machine)
+            continue;
+        left--;
+        note_latest_run(machine, run);
+    }
+}
+
+void catalogue_add_run(Catalogue *catalogue, struct store_run *run)
+{
+    g_ptr_array_add(catalogue->runs, run);
+    g_ptr_array_add(run->project->runs, run);
+    g_hash_table_insert(catalogue->run_by_id, run->id, run);
+    run->commit->n_runs++;
+    run->machine->n_runs++;
+    note_latest_run(run->machine, run);
+    catalogue->last.run = MAX(catalogue->last.run, run->seq);
+}
+
+guint catalogue_runs_position(const GPtrArray *runs, int64_t seq)
+{
+    guint low = 0, high = runs->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (((const struct store_run *)runs->pdata[middle])->seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void remove_by_seq(GPtrArray *runs, const struct store_run *run)
+{
+    guint position = catalogue_runs_position(runs, run->seq);
+    if (position < runs->len && runs->pdata[position] == run)
+        g_ptr_array_remove_index(runs, position);
+}
+
+void catalogue_remove_run(Catalogue *catalogue, struct store_run *run)
+{
+    struct store_machine *machine = run->machine;
+    run->commit->n_runs--;
+    machine->n_runs--;
+    g_hash_table_remove(catalogue->run_by_id, run->id);
+    remove_by_seq(run->project->runs, run);
+    remove_by_seq(catalogue->runs, run); /* frees it */
+    refresh_machine(catalogue, machine);
+}
+
+static void unindex_series(Catalogue *catalogue, struct catalogue_series *series)
+{
+    struct catalogue_key key = series_key(&series->pub);
+    struct catalogue_series *first = g_hash_table_lookup(catalogue->series_by_identity, &key);
+    if (first != series) {
+        while (first && first->next_unit != series)
+            first = first->next_unit;
+        if (first)
+            first->next_unit = series->next_unit;
+        return;
+    }
+    g_hash_table_remove(catalogue->series_by_identity, &key);
+    struct catalogue_series *next = series->next_unit;
+    if (!next)
+        return;
+    key = series_key(&next->pub);
+    g_hash_table_insert(catalogue->series_by_identity, g_memdup2(&key, sizeof key), next);
+}
+
+bool catalogue_rename_series(Catalogue *catalogue, struct catalogue_series *series,
+                             const char *params_text)
+{
+    struct catalogue_key key = series_key(&series->pub);
+    key.name = params_text;
+    for (struct catalogue_series *other = catalogue_series_find(catalogue, &key); other;
+         other = other->next_unit)
+        if (strcmp(other->pub.unit, series->pub.unit) == 0)
+            return false;
+    unindex_series(catalogue, series);
+    if (!series->spelling)
+        series->spelling = g_strdup(series->pub.params_text);
+    g_free(series->pub.params_text);
+    series->pub.params_text = g_strdup(params_text);
+    g_ptr_array_unref(series->pub.params);
+    series->pub.params = run_params_parse(params_text);
+    index_series(catalogue, series);
+    return true;
+}
+
+/* ---- Looking up
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+struct catalogue_series *catalogue_series_find(const Catalogue *catalogue,
+                                               const struct catalogue_key *key)
+{
+    return g_hash_table_lookup(catalogue->series_by_identity, key);
+}
+
+struct store_series *catalogue_series_at(const Catalogue *catalogue, int64_t id)
+{
+    return id > 0 && id < catalogue->series_by_id->len ? catalogue->series_by_id->pdata[id] : NULL;
+}
+
+struct catalogue_commit *catalogue_commit_at(const Catalogue *catalogue, int64_t id)
+{
+    return id > 0 && id < catalogue->commits_by_id->len ? catalogue->commits_by_id->pdata[id]
+                                                        : NULL;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Connections to an SQLite file, the lock beside it and its schema (see sqlite.h). Must not know
+ * what the tables mean. Any thread; a connection belongs to one at a time, so SQLite's own mutexes
+ * are off. */
+#include "server/store/sqlite.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* ---- Errors
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+bool sqlite_fail(sqlite3 *db, const char *doing, GError **error)
+{
+    int code = sqlite3_errcode(db);
+    int system_errno = sqlite3_system_errno(db);
+    bool full = code == SQLITE_FULL ||
+                (code == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT));
+    if (full)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL,
+                    "cannot %s: no room on the disk of the store; nothing of it was stored", doing);
+    else
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "cannot %s: SQLite: %s (%d)", doing,
+                    sqlite3_errmsg(db), sqlite3_extended_errcode(db));
+    return false;
+}
+
+/* ---- Connections
+ * --------------------------------------------------------------------------------------------------
+ */
+
+bool sqlite_script(sqlite3 *db, const char *sql, const char *doing, GError **error)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_fail(db, doing, error);
+}
+
+static bool configure(sqlite3 *db, enum sqlite_role role, GError **error)
+{
+    sqlite3_busy_timeout(db, SQLITE_BUSY_TIMEOUT_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    const char *settings[] = {
+        [SQLITE_ROLE_WRITER] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                               "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY;",
+        [SQLITE_ROLE_READER] = "PRAGMA query_only=1; PRAGMA temp_store=MEMORY;",
+        [SQLITE_ROLE_CHECKPOINTER] = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;",
+    };
+    g_autofree char *cache = g_strdup_printf("PRAGMA cache_size=-%d;",
+                                             role == SQLITE_ROLE_WRITER ? SQLITE_CACHE_KIB_WRITER
+                                                                        : SQLITE_CACHE_KIB_READER);
+    return sqlite_script(db, settings[role], "set up a connection to the store", error) &&
+           sqlite_script(db, cache, "set up a connection to the store", error);
+}
+
+sqlite3 *sqlite_connect(const char *path, enum sqlite_role role, GError **error)
+{
+    /* Savepoints keep what they would restore in memory, not in a temporary file. Refused once
+     * SQLite is in use: then it was set before. */
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    flags |= role == SQLITE_ROLE_WRITER   ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+             : role == SQLITE_ROLE_READER ? SQLITE_OPEN_READONLY
+                                          : SQLITE_OPEN_READWRITE;
+    sqlite3 *db = NULL;
+    if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+                    "cannot open the store %s: %s; its folder must exist and be writable", path,
+                    db ? sqlite3_errmsg(db) : "no memory");
+        sqlite3_close(db);
+        return NULL;
+    }
+    GError *cause = NULL;
+    if (!configure(db, role, &cause)) {
+        g_propagate_prefixed_error(error, cause, "store %s: ", path);
+        sqlite3_close(db);
+        return NULL;
+    }
+    return db;
+}
+
+/* ---- Statements
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+sqlite3_stmt **sqlite_prepare_all(sqlite3 *db, const struct sqlite_statement *table, guint n,
+                                  GError **error)
+{
+    sqlite3_stmt **statements = g_new0(sqlite3_stmt *, n);
+    for (guint i = 0; i < n; i++) {
+        if (sqlite3_prepare_v3(db, table[i].sql, -1, SQLITE_PREPARE_PERSISTENT, &statements[i],
+                               NULL) != SQLITE_OK) {
+            g_autofree char *doing = g_strdup_printf("prepare the statement %s", table[i].name);
+            sqlite_fail(db, doing, error);
+            sqlite_finalize_all(statements, n);
+            return NULL;
+        }
+    }
+    return statements;
+}
+
+void sqlite_finalize_all(sqlite3_stmt **statements, guint n)
+{
+    for (guint i = 0; statements && i < n; i++)
+        sqlite3_finalize(statements[i]);
+    g_free(statements);
+}
+
+void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement, void *user),
+                           void *user)
+{
+    for (guint i = 0; i < sqlite_n_write_statements; i++)
+        each(&sqlite_write_statements[i], user);
+    for (guint i = 0; i < sqlite_n_read_statements; i++)
+        each(&sqlite_read_statements[i], user);
+    for (guint i = 0; i < sqlite_n_load_statements; i++)
+        each(&sqlite_load_statements[i], user);
+}
+
+void sqlite_bind(sqlite3_stmt *statement, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    for (int at = 1; *format; format++, at++) {
+        const char *text;
+        const GByteArray *bytes;
+        switch (*format) {
+        case 'i':
+            sqlite3_bind_int64(statement, at, va_arg(values, int64_t));
+            break;
+        case 'd':
+            sqlite3_bind_double(statement, at, va_arg(values, double));
+            break;
+        case 't':
+            text = va_arg(values, const char *);
+            sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+            break;
+        case 'b':
+            bytes = va_arg(values, const GByteArray *);
+            sqlite3_bind_blob(statement, at, bytes->len ? (const void *)bytes->data : "",
+                              (int)bytes->len, SQLITE_STATIC);
+            break;
+        default:
+            sqlite3_bind_null(statement, at);
+            break;
+        }
+    }
+    va_end(values);
+}
+
+bool sqlite_run(sqlite3_stmt *statement, GError **error)
+{
+    int code;
+    do
+        code = sqlite3_step(statement);
+    while (code == SQLITE_ROW);
+    bool fine = code == SQLITE_DONE;
+    if (!fine)
+        sqlite_fail(sqlite3_db_handle(statement), "write to the store", error);
+    sqlite3_reset(statement);
+    return fine;
+}
+
+/* ---- The lock
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+int sqlite_lock(const char *path, GError **error)
+{
+    g_autofree char *lock_path = g_strconcat(path, ".lock", NULL);
+    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+                    "cannot make %s: %s; the folder of the store must exist and be writable",
+                    lock_path, g_strerror(errno));
+        return -1;
+    }
+    /* The lock goes with the open file, so it ends with the process whatever its end is. The file
+     * stays: removing it would let two servers hold two files of one name. */
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_CONFLICT,
+                "another server has the store %s open (it holds %s); stop it, or give this one "
+                "another file",
+                path, lock_path);
+    close(fd);
+    return -1;
+}
+
+/* ---- The schema
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+extern const unsigned char sqlite_migration_001_initial[];
+
+static const unsigned char *const migrations[] = {sqlite_migration_001_initial};
+
+static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool fine = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW;
+    if (fine)
+        *out = sqlite3_column_int64(statement, 0);
+    else
+        sqlite_fail(db, "read the schema of the store", error);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static bool apply_migration(sqlite3 *db, guint number, GError **error)
+{
+    g_autofree char *script = g_strdup_printf(
+        "BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%u; COMMIT;",
+        (const char *)migrations[number - 1], SQLITE_APPLICATION_ID, number);
+    g_autofree char *doing = g_strdup_printf("bring the store to schema %u", number);
+    if (sqlite_script(db, script, doing, error))
+        return true;
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
+bool sqlite_migrate(sqlite3 *db, const char *path, GError **error)
+{
+    int64_t version, application, tables;
+    if (!get_number(db, "PRAGMA user_version", &version, error) ||
+        !get_number(db, "PRAGMA application_id", &application, error) ||
+        !get_number(db, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (application != SQLITE_APPLICATION_ID && (application != 0 || version != 0 || tables != 0)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "%s is a database of another program; give the path of a new file, or of one "
+                    "that breakeven-server made",
+                    path);
+        return false;
+    }
+    if (version > (int64_t)G_N_ELEMENTS(migrations)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNSUPPORTED,
+                    "%s has schema %" G_GINT64_FORMAT ", this program knows up to %u: it was "
+                    "written by a newer breakeven-server; run that one, or restore an older backup",
+                    path, version, (guint)G_N_ELEMENTS(migrations));
+        return false;
+    }
+    for (guint next = (guint)version + 1; next <= G_N_ELEMENTS(migrations); next++)
+        if (!apply_migration(db, next, error))
+            return false;
+    return true;
+}

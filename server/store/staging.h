@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a transaction will have changed in the catalogue: found by the writer as if it were there
+ * already, invisible to readers until staging_apply. A list of changes in order; a mark and
+ * staging_undo take back those of one write, so that a write that fails leaves no trace; applying
+ * cannot fail. Must not know of SQL. The writer thread owns it. */
+#pragma once
+
+#include "server/store/catalogue.h"
+
+enum staging_fact {
+    FACT_PARENTS = 1,
+    FACT_TIME = 2,
+    FACT_AUTHOR = 4,
+    FACT_SUBJECT = 8,
+    FACT_TRAILERS = 16,
+    FACT_BRANCH = 32
+};
+
+enum staging_kind {
+    STAGED_PROJECT,
+    STAGED_MACHINE,
+    STAGED_BENCHMARK,
+    STAGED_SERIES,
+    STAGED_BETTER,
+    STAGED_COMMIT,
+    STAGED_FACTS,
+    STAGED_BORROWED,
+    STAGED_ENVIRONMENT,
+    STAGED_ENVIRONMENT_TOPOLOGY,
+    STAGED_TOPOLOGY,
+    STAGED_CASE,
+    STAGED_RUN,
+    STAGED_DELETION,
+    STAGED_SETTINGS
+};
+
+/* New settings of a project; a transaction that holds one holds nothing else. */
+struct staging_settings {
+    struct store_project_settings *settings; /* what is not NULL replaces what was; "" is none */
+    ParamDefaults *defaults;                 /* used where settings->param_defaults_json is set */
+    GPtrArray *renamed;                      /* struct catalogue_series * with … */
+    GPtrArray *params_texts;                 /* … char *, their new identities */
+};
+void staging_settings_free(struct staging_settings *settings);
+
+struct staging_change {
+    enum staging_kind kind;
+    struct catalogue_project
+        *project;              /* whose version grows; NULL where nobody sees it by itself */
+    void *object;              /* of the catalogue, or to be added to it */
+    struct catalogue_key *key; /* under which it is found until then, or NULL */
+    guint facts;               /* STAGED_FACTS: enum staging_fact that it filled */
+    bool had_borrowed;         /* STAGED_BORROWED: what was before */
+    int64_t borrowed_s;
+    GPtrArray *series; /* STAGED_RUN, STAGED_DELETION: struct catalogue_series * of its points */
+    GArray *last_seqs; /* STAGED_DELETION: their new last_run_seq, int64_t */
+    struct staging_settings *settings; /* STAGED_SETTINGS */
+};
+
+struct staging {
+    Catalogue *catalogue;
+    GPtrArray *changes; /* struct staging_change * */
+    GHashTable *found;  /* struct catalogue_key * -> object */
+    int64_t key_min;    /* for commit_order_find_cycles */
+};
+
+void staging_init(struct staging *staging, Catalogue *catalogue);
+void staging_clear(struct staging *staging);
+
+/* Takes back the changes from that index on. */
+void staging_undo(struct staging *staging, guint mark);
+
+/* The projects whose version grows: struct catalogue_project *, each once. */
+GPtrArray *staging_touched(const struct staging *staging);
+
+/* After COMMIT: makes all of it visible as `version`, under the write lock, and empties the
+ * staging. */
+void staging_apply(struct staging *staging, int64_t version);
+
+/* Finding: staged or not; NULL where there is none. */
+struct catalogue_project *staging_find_project(const struct staging *staging, const char *name);
+struct store_machine *staging_find_machine(const struct staging *staging, const char *name);
+struct store_benchmark *staging_find_benchmark(const struct staging *staging,
+                                               const struct catalogue_project *project,
+                                               const char *name);
+/* The first of its units; follow next_unit. */
+struct catalogue_series *staging_find_series(const struct staging *staging,
+                                             const struct store_benchmark *benchmark,
+                                             const struct store_machine *machine,
+                                             const char *params_text, const char *metric);
+struct catalogue_commit *staging_find_commit(const struct staging *staging,
+                                             const struct catalogue_project *project,
+                                             const char *sha);
+struct catalogue_environment *staging_find_environment(const struct staging *staging,
+                                                       const char *digest);
+int64_t staging_find_topology(const struct staging *staging, const char *digest); /* 0: none */
+struct catalogue_case *staging_find_case(const struct staging *staging,
+                                         const struct store_benchmark *benchmark,
+                                         const char *params_text);
+struct store_run *staging_find_run(const struct staging *staging, const char *id);
+
+/* Adding, with the next id. */
+struct catalogue_project *staging_add_project(struct staging *staging, const char *name);
+struct store_machine *staging_add_machine(struct staging *staging, const char *name);
+struct store_benchmark *staging_add_benchmark(struct staging *staging,
+                                              struct catalogue_project *project, const char *name);
+struct catalogue_series *staging_add_series(struct staging *staging,
+                                            struct store_benchmark *benchmark,
+                                            struct store_machine *machine, const char *params_text,
+                                            const struct run_metric *metric);
+struct catalogue_commit *staging_add_commit(struct staging *staging,
+                                            struct catalogue_project *project, const char *sha);
+struct catalogue_environment *staging_add_environment(struct staging *staging, const char *digest);
+int64_t staging_add_topology(struct staging *staging, const char *digest);
+struct catalogue_case *staging_add_case(struct staging *staging, struct store_benchmark *benchmark,
+                                        const char *params_text);
+struct store_run *staging_add_run(struct staging *staging, const char *id,
+                                  struct catalogue_project *project, GPtrArray *series);
+
+/* Changing. */
+void staging_set_better(struct staging *staging, struct catalogue_series *series,
+                        enum better better);
+void staging_set_topology(struct staging *staging, struct catalogue_environment *environment);
+/* A run's start is the time of a commit that has none, where it is the earliest. */
+void staging_lend_start(struct staging *staging, struct catalogue_commit *commit, int64_t start_s);
+void staging_set_borrowed(struct staging *staging, struct catalogue_commit *commit, bool has,
+                          int64_t borrowed_s);
+/* Records that facts of a commit were filled (commit_telling.c fills them). */
+void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts);
+/* Takes facts of the noted ones back. */
+void staging_drop_facts(struct catalogue_commit *commit, guint facts);
+void staging_set_project(struct staging *staging, struct catalogue_project *project,
+                         struct staging_settings *settings); /* takes the settings */
+void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArray *series,
+                        GArray *last_seqs);

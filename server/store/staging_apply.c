@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The end of a transaction's staging: taken back, or made visible. Part of staging.h; the writer
+ * thread runs it, and holds the catalogue's write lock only while it applies what was prepared. */
+#include "server/store/staging.h"
+
+void staging_settings_free(struct staging_settings *settings)
+{
+    store_project_settings_free(settings->settings);
+    g_clear_pointer(&settings->defaults, g_hash_table_unref);
+    g_ptr_array_unref(settings->renamed);
+    g_ptr_array_unref(settings->params_texts);
+    g_free(settings);
+}
+
+static void free_change(struct staging_change *change)
+{
+    g_clear_pointer(&change->series, g_ptr_array_unref);
+    g_clear_pointer(&change->last_seqs, g_array_unref);
+    g_clear_pointer(&change->settings, staging_settings_free);
+    g_free(change);
+}
+
+/* ---- Taking back
+ * --------------------------------------------------------------------------------------------------
+ */
+
+void staging_drop_facts(struct catalogue_commit *commit, guint facts)
+{
+    if (facts & FACT_PARENTS)
+        commit_order_unlink(&commit->order);
+    if (facts & FACT_TIME) {
+        commit->order.has_time = false;
+        commit->has_claimed = false;
+    }
+    const char **texts[] = {&commit->author, &commit->subject, &commit->trailers_json,
+                            &commit->branch};
+    static const guint of_text[] = {FACT_AUTHOR, FACT_SUBJECT, FACT_TRAILERS, FACT_BRANCH};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+        if (facts & of_text[i]) {
+            g_free((gpointer)(guintptr)*texts[i]);
+            *texts[i] = NULL;
+        }
+    }
+}
+
+static void unlink_unit(const struct staging *staging, struct catalogue_series *series)
+{
+    struct catalogue_series *first =
+        staging_find_series(staging, series->pub.benchmark, series->pub.machine,
+                            series->pub.params_text, series->pub.metric);
+    while (first && first->next_unit != series)
+        first = first->next_unit;
+    if (first)
+        first->next_unit = series->next_unit;
+}
+
+static void undo_commit(struct staging_change *change)
+{
+    struct catalogue_commit *commit = change->object;
+    if (change->kind == STAGED_COMMIT) {
+        catalogue_commit_free(commit);
+    } else if (change->kind == STAGED_FACTS) {
+        staging_drop_facts(commit, change->facts);
+    } else {
+        commit->order.has_borrowed = change->had_borrowed;
+        commit->order.borrowed_s = change->borrowed_s;
+    }
+}
+
+static void undo_change(struct staging *staging, struct staging_change *change)
+{
+    if (change->kind == STAGED_SERIES && !change->key)
+        unlink_unit(staging, change->object);
+    if (change->key)
+        g_hash_table_remove(staging->found, change->key);
+    switch (change->kind) {
+    case STAGED_PROJECT:
+        catalogue_project_free(change->object);
+        break;
+    case STAGED_MACHINE:
+        catalogue_machine_free(change->object);
+        break;
+    case STAGED_BENCHMARK:
+        catalogue_benchmark_free(change->object);
+        break;
+    case STAGED_SERIES:
+        catalogue_series_free(change->object);
+        break;
+    case STAGED_BETTER: {
+        struct catalogue_series *series = change->object;
+        series->better = BETTER_UNKNOWN;
+        break;
+    }
+    case STAGED_COMMIT:
+    case STAGED_FACTS:
+    case STAGED_BORROWED:
+        undo_commit(change);
+        break;
+    case STAGED_ENVIRONMENT:
+    case STAGED_TOPOLOGY:
+        catalogue_environment_free(change->object);
+        break;
+    case STAGED_CASE:
+        catalogue_case_free(change->object);
+        break;
+    case STAGED_RUN:
+        catalogue_run_free(change->object);
+        break;
+    case STAGED_ENVIRONMENT_TOPOLOGY:
+    case STAGED_DELETION:
+    case STAGED_SETTINGS:
+        break;
+    }
+    free_change(change);
+}
+
+void staging_undo(struct staging *staging, guint mark)
+{
+    while (staging->changes->len > mark) {
+        guint last = staging->changes->len - 1;
+        struct staging_change *change = staging->changes->pdata[last];
+        g_ptr_array_set_size(staging->changes, (gint)last);
+        undo_change(staging, change);
+    }
+    if (mark == 0)
+        staging->key_min = INT64_MAX;
+}
+
+/* ---- Applying
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+GPtrArray *staging_touched(const struct staging *staging)
+{
+    GPtrArray *touched = g_ptr_array_new();
+    for (guint i = 0; i < staging->changes->len; i++) {
+        struct staging_change *change = staging->changes->pdata[i];
+        if (change->project && !g_ptr_array_find(touched, change->project, NULL))
+            g_ptr_array_add(touched, change->project);
+    }
+    return touched;
+}
+
+/* For each project whose commits changed, the splice of its order. */
+static GArray *prepare_splices(const struct staging *staging, const GPtrArray *touched)
+{
+    GArray *splices = g_array_new(FALSE, TRUE, sizeof(struct catalogue_splice));
+    for (guint t = 0; t < touched->len; t++) {
+        g_autoptr(GPtrArray) dirty = g_ptr_array_new();
+        for (guint i = 0; i < staging->changes->len; i++) {
+            struct staging_change *change = staging->changes->pdata[i];
+            bool moves =
+                change->kind == STAGED_COMMIT || change->kind == STAGED_BORROWED ||
+                (change->kind == STAGED_FACTS && (change->facts & (FACT_PARENTS | FACT_TIME)));
+            if (moves && change->project == touched->pdata[t])
+                g_ptr_array_add(dirty, &((struct catalogue_commit *)change->object)->order);
+        }
+        if (dirty->len == 0)
+            continue;
+        struct catalogue_splice splice = {0};
+        catalogue_splice_prepare(&splice, touched->pdata[t], dirty);
+        g_array_append_val(splices, splice);
+    }
+    return splices;
+}
+
+static void apply_facts(struct catalogue_commit *commit, guint facts)
+{
+    if (facts & FACT_PARENTS)
+        commit->pub.parents = catalogue_parents(&commit->order);
+    if (facts & FACT_TIME) {
+        commit->pub.has_time = true;
+        commit->pub.provisional = false;
+        commit->told_time_s = commit->has_claimed ? commit->claimed_time_s : commit->order.time_s;
+    }
+    /* The texts were made for the commit and are its own from now on. */
+    if (facts & FACT_AUTHOR)
+        commit->pub.author = (gpointer)(guintptr)commit->author;
+    if (facts & FACT_SUBJECT)
+        commit->pub.subject = (gpointer)(guintptr)commit->subject;
+    if (facts & FACT_TRAILERS)
+        commit->pub.trailers_json = (gpointer)(guintptr)commit->trailers_json;
+    if (facts & FACT_BRANCH)
+        commit->pub.branch = (gpointer)(guintptr)commit->branch;
+}
+
+static void apply_run(Catalogue *catalogue, struct staging_change *change)
+{
+    struct store_run *run = change->object;
+    catalogue_add_run(catalogue, run);
+    for (guint i = 0; i < change->series->len; i++) {
+        struct catalogue_series *series = change->series->pdata[i];
+        series->pub.n_points++;
+        series->pub.last_run_seq = run->seq;
+    }
+}
+
+static void apply_deletion(Catalogue *catalogue, struct staging_change *change)
+{
+    for (guint i = 0; i < change->series->len; i++) {
+        struct catalogue_series *series = change->series->pdata[i];
+        series->pub.n_points--;
+        series->pub.last_run_seq = g_array_index(change->last_seqs, int64_t, i);
+    }
+    catalogue_remove_run(catalogue, change->object);
+}
+
+static void replace_text(char **text, const char *by)
+{
+    if (!by)
+        return;
+    g_free(*text);
+    *text = *by ? g_strdup(by) : NULL;
+}
+
+static void apply_settings(Catalogue *catalogue, struct staging_change *change)
+{
+    struct catalogue_project *project = change->object;
+    struct staging_settings *update = change->settings;
+    if (update->settings->default_branch && *update->settings->default_branch)
+        replace_text(&project->pub.default_branch, update->settings->default_branch);
+    replace_text(&project->pub.commit_url_template, update->settings->commit_url_template);
+    replace_text(&project->pub.rules_json, update->settings->rules_json);
+    if (update->settings->param_defaults_json) {
+        g_free(project->pub.param_defaults_json);
+        project->pub.param_defaults_json = param_defaults_json(update->defaults);
+        g_clear_pointer(&project->defaults, g_hash_table_unref);
+        project->defaults = g_steal_pointer(&update->defaults);
+    }
+    for (guint i = 0; i < update->renamed->len; i++)
+        catalogue_rename_series(catalogue, update->renamed->pdata[i],
+                                update->params_texts->pdata[i]);
+}
+
+static void apply_change(Catalogue *catalogue, struct staging_change *change)
+{
+    switch (change->kind) {
+    case STAGED_PROJECT:
+        catalogue_add_project(catalogue, change->object);
+        break;
+    case STAGED_MACHINE:
+        catalogue_add_machine(catalogue, change->object);
+        break;
+    case STAGED_BENCHMARK:
+        catalogue_add_benchmark(catalogue, change->object);
+        break;
+    case STAGED_SERIES:
+        catalogue_add_series(catalogue, change->object);
+        break;
+    case STAGED_BETTER: {
+        struct catalogue_series *series = change->object;
+        series->pub.better = series->better;
+        break;
+    }
+    case STAGED_COMMIT:
+        catalogue_add_commit(catalogue, change->object);
+        break;
+    case STAGED_FACTS:
+        apply_facts(change->object, change->facts);
+        break;
+    case STAGED_ENVIRONMENT:
+        catalogue_add_environment(catalogue, change->object);
+        break;
+    case STAGED_ENVIRONMENT_TOPOLOGY:
+        ((struct catalogue_environment *)change->object)->has_topology = true;
+        break;
+    case STAGED_TOPOLOGY: {
+        struct catalogue_environment *topology = change->object;
+        catalogue_add_topology(catalogue, topology->digest, topology->id);
+        catalogue_environment_free(topology);
+        break;
+    }
+    case STAGED_CASE:
+        catalogue_add_case(catalogue, change->object);
+        break;
+    case STAGED_RUN:
+        apply_run(catalogue, change);
+        break;
+    case STAGED_DELETION:
+        apply_deletion(catalogue, change);
+        break;
+    case STAGED_SETTINGS:
+        apply_settings(catalogue, change);
+        break;
+    case STAGED_BORROWED:
+        break;
+    }
+}
+
+void staging_apply(struct staging *staging, int64_t version)
+{
+    if (staging->changes->len == 0)
+        return;
+    g_autoptr(GPtrArray) touched = staging_touched(staging);
+    g_autoptr(GArray) splices = prepare_splices(staging, touched);
+    g_hash_table_remove_all(staging->found);
+
+    catalogue_write_lock(staging->catalogue);
+    for (guint i = 0; i < staging->changes->len; i++)
+        apply_change(staging->catalogue, staging->changes->pdata[i]);
+    for (guint i = 0; i < splices->len; i++)
+        catalogue_splice_apply(&g_array_index(splices, struct catalogue_splice, i));
+    for (guint i = 0; i < touched->len; i++)
+        ((struct catalogue_project *)touched->pdata[i])->pub.version = version;
+    if (touched->len > 0)
+        staging->catalogue->version = version;
+    catalogue_unlock(staging->catalogue);
+
+    for (guint i = 0; i < splices->len; i++)
+        catalogue_splice_clear(&g_array_index(splices, struct catalogue_splice, i));
+    for (guint i = 0; i < staging->changes->len; i++)
+        free_change(staging->changes->pdata[i]);
+    g_ptr_array_set_size(staging->changes, 0);
+    staging->key_min = INT64_MAX;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The store's life and its writer thread: a bounded queue, transactions of whatever is waiting,
+ * receipts after COMMIT (see store.h). Must not know of SQL or of what a write means. Any thread
+ * puts writes into the queue; the writer thread does the rest. */
+#include "server/store/sqlite.h"
+#include "server/store/sqlite_load.h"
+#include "server/store/store_internal.h"
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BATCH_RUNS_MAX          128u
+#define BATCH_BYTES_MAX         (4 << 20)
+#define QUEUE_BYTES_MAX_DEFAULT ((gint64)256 << 20)
+#define TALLY_RUNS              10000 /* runs after which the counts of series are written down */
+
+void store_log(Store *store, const char *format, ...)
+{
+    if (!store->log)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    store->log(message, store->log_user);
+}
+
+/* ---- Receipts
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static void answer(struct store_write *write)
+{
+    write->receipt.error = write->error;
+    write->receipt.warnings = write->warnings;
+    if (write->error) {
+        write->receipt.outcome = STORE_REFUSED;
+        write->receipt.run_seq = 0;
+        write->receipt.n_commits = 0;
+    }
+    if (write->done)
+        write->done(&write->receipt, write->user);
+    store_write_free(write);
+}
+
+static void count_and_answer(Store *store, GPtrArray *batch)
+{
+    gint64 stored = 0, refused = 0, bytes = 0;
+    for (guint i = 0; i < batch->len; i++) {
+        const struct store_write *write = batch->pdata[i];
+        bytes += write->bytes;
+        if (write->kind == WRITE_RUN && write->error)
+            refused++;
+        else if (write->kind == WRITE_RUN && write->receipt.outcome == STORE_CREATED)
+            stored++;
+        for (guint w = 0; !write->error && w < write->warnings->len; w++)
+            store_log(store, "%s", (const char *)write->warnings->pdata[w]);
+    }
+    pthread_mutex_lock(&store->mutex);
+    store->queued_bytes -= bytes;
+    store->queued_writes -= batch->len;
+    store->runs_stored += stored;
+    store->runs_refused += refused;
+    pthread_mutex_unlock(&store->mutex);
+    for (guint i = 0; i < batch->len; i++)
+        answer(batch->pdata[i]);
+}
+
+/* ---- A transaction
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* Refuses all writes of the batch that are not refused already: nothing of the transaction was
+ * stored. */
+static void refuse_batch(Store *store, GPtrArray *batch, const GError *cause)
+{
+    store_log(store, "a transaction of %u writes failed: %s", batch->len, cause->message);
+    for (guint i = 0; i < batch->len; i++) {
+        struct store_write *write = batch->pdata[i];
+        if (!write->error)
+            write->error = g_error_copy(cause);
+    }
+}
+
+/* One write in its savepoint. False: the whole transaction must be given up. */
+static bool perform_in_savepoint(Store *store, struct store_write *write, GError **error)
+{
+    struct store_writer *writer = &store->writer;
+    guint mark = writer->staging.changes->len;
+    if (!sqlite_writer_savepoint(writer->rows, error))
+        return false;
+    if (store_write_perform(writer, write, &write->error))
+        return sqlite_writer_release(writer->rows, error);
+    staging_undo(&writer->staging, mark);
+    bool full = g_error_matches(write->error, BREAKEVEN_ERROR, ERROR_FULL);
+    if (!full && sqlite_writer_undo_savepoint(writer->rows))
+        return true;
+    g_propagate_error(error, g_error_copy(write->error));
+    return false;
+}
+
+static bool set_versions(Store *store, int64_t version, GError **error)
+{
+    g_autoptr(GPtrArray) touched = staging_touched(&store->writer.staging);
+    for (guint i = 0; i < touched->len; i++) {
+        const struct catalogue_project *project = touched->pdata[i];
+        if (!sqlite_writer_set_version(store->writer.rows, &project->pub, version, error))
+            return false;
+    }
+    return true;
+}
+
+/* Writes down the counts of series that grew since the last time, so that the next start need not
+ * count them. */
+static bool write_tallies(Store *store, GError **error)
+{
+    const Catalogue *catalogue = store->catalogue;
+    for (guint i = 0; i < catalogue->series_by_id->len; i++) {
+        const struct store_series *series = catalogue->series_by_id->pdata[i];
+        if (series && series->last_run_seq > catalogue->tally_seq &&
+            !sqlite_writer_set_tally(store->writer.rows, series, error))
+            return false;
+    }
+    return sqlite_writer_set_tally_state(store->writer.rows, catalogue->last.run, error);
+}
+
+static void keep_tallies(Store *store, int64_t runs_since)
+{
+    if (store->catalogue->last.run - store->catalogue->tally_seq < runs_since)
+        return;
+    g_autoptr(GError) error = NULL;
+    bool fine = sqlite_writer_begin(store->writer.rows, &error) && write_tallies(store, &error) &&
+                sqlite_writer_commit(store->writer.rows, &error);
+    if (fine)
+        store->catalogue->tally_seq = store->catalogue->last.run;
+    else
+        store_log(store, "the counts of series were not written down: %s", error->message);
+    sqlite_writer_rollback(store->writer.rows);
+}
+
+static bool perform_all(Store *store, GPtrArray *batch, GError **error)
+{
+    if (!sqlite_writer_begin(store->writer.rows, error))
+        return false;
+    for (guint i = 0; i < batch->len; i++)
+        if (!perform_in_savepoint(store, batch->pdata[i], error))
+            return false;
+    return set_versions(store, store->catalogue->version + 1, error) &&
+           sqlite_writer_commit(store->writer.rows, error);
+}
+
+static void commit_batch(Store *store, GPtrArray *batch)
+{
+    g_autoptr(GError) error = NULL;
+    bool stored = perform_all(store, batch, &error);
+    if (stored) {
+        staging_apply(&store->writer.staging, store->catalogue->version + 1);
+    } else {
+        sqlite_writer_rollback(store->writer.rows);
+        staging_undo(&store->writer.staging, 0);
+        refuse_batch(store, batch, error);
+    }
+    pthread_mutex_lock(&store->mutex);
+    store->can_write = stored;
+    store->commits += stored;
+    store->dirty = true;
+    pthread_mutex_unlock(&store->mutex);
+    count_and_answer(store, batch);
+    keep_tallies(store, TALLY_RUNS);
+}
+
+/* ---- The queue
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* Settings and deletions change what other writes of the same transaction look at, so each has one
+ * of its own. */
+static bool goes_alone(const struct store_write *write)
+{
+    return write->kind == WRITE_PROJECT || write->kind == WRITE_DELETION;
+}
+
+/* Takes what is waiting, in order, up to the limits. Under the mutex. */
+static GPtrArray *take_batch(Store *store)
+{
+    GPtrArray *batch = g_ptr_array_new();
+    gint64 bytes = 0;
+    while (batch->len < BATCH_RUNS_MAX) {
+        struct store_write *next = g_queue_peek_head(&store->waiting);
+        if (!next ||
+            (batch->len > 0 && (bytes + next->bytes > BATCH_BYTES_MAX || goes_alone(next))))
+            break;
+        g_ptr_array_add(batch, g_queue_pop_head(&store->waiting));
+        bytes += next->bytes;
+        if (goes_alone(next))
+            break;
+    }
+    return batch;
+}
+
+static void *writer_main(void *argument)
+{
+    Store *store = argument;
+    for (;;) {
+        pthread_mutex_lock(&store->mutex);
+        while (g_queue_is_empty(&store->waiting) && !store->closing)
+            pthread_cond_wait(&store->has_work, &store->mutex);
+        g_autoptr(GPtrArray) batch = take_batch(store);
+        pthread_mutex_unlock(&store->mutex);
+        if (batch->len == 0)
+            return NULL;
+        commit_batch(store, batch);
+    }
+}
+
+static void enqueue(Store *store, struct store_write *write)
+{
+    pthread_mutex_lock(&store->mutex);
+    bool room = store->queued_bytes + write->bytes <= store->queue_bytes_max && !store->closing;
+    if (room) {
+        g_queue_push_tail(&store->waiting, write);
+        store->queued_bytes += write->bytes;
+        store->queued_writes++;
+        pthread_cond_signal(&store->has_work);
+    } else {
+        store->runs_refused += write->kind == WRITE_RUN;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (room)
+        return;
+    write->error = g_error_new(BREAKEVEN_ERROR, ERROR_BUSY,
+                               "too many writes are waiting for the disk; try again in a moment");
+    answer(write);
+}
+
+void store_put_run(Store *store, Run *run, char *digest, store_done_fn done, void *user)
+{
+    struct store_write *write = store_write_new(WRITE_RUN, done, user);
+    write->run = prepared_run_new(run, digest);
+    write->bytes = write->run->bytes;
+    enqueue(store, write);
+}
+
+void store_delete_run(Store *store, char *id, store_done_fn done, void *user)
+{
+    struct store_write *write = store_write_new(WRITE_DELETION, done, user);
+    write->name = id;
+    write->bytes = sizeof *write;
+    enqueue(store, write);
+}
+
+void store_put_commits(Store *store, char *project, char *branch, GPtrArray *commits,
+                       store_done_fn done, void *user)
+{
+    struct store_write *write = store_write_new(WRITE_COMMITS, done, user);
+    write->name = project;
+    write->branch = branch;
+    write->commits = commits;
+    write->bytes = (gint64)sizeof *write + 1024 * (gint64)commits->len;
+    enqueue(store, write);
+}
+
+void store_put_project(Store *store, struct store_project_settings *settings, store_done_fn done,
+                       void *user)
+{
+    struct store_write *write = store_write_new(WRITE_PROJECT, done, user);
+    write->settings = settings;
+    write->bytes = sizeof *write;
+    enqueue(store, write);
+}
+
+/* ---- Opening and closing
+ * ------------------------------------------------------------------------------------------ */
+
+/* The file's one name, whatever links lead to it, so that two servers cannot lock two names of it.
+ */
+static char *real_path(const char *url, GError **error)
+{
+    static const char scheme[] = "sqlite:";
+    if (!url || !g_str_has_prefix(url, scheme) || !url[strlen(scheme)]) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNSUPPORTED,
+                    "the store %s is not of a kind that is known; give sqlite:PATH",
+                    url ? url : "");
+        return NULL;
+    }
+    const char *path = url + strlen(scheme);
+    char *resolved = realpath(path, NULL);
+    char *copy = g_strdup(resolved ? resolved : path);
+    free(resolved);
+    return copy;
+}
+
+static bool start_threads(Store *store, GError **error)
+{
+    int code = pthread_create(&store->writer_thread, NULL, writer_main, store);
+    if (code == 0 && (code = pthread_create(&store->checkpoint_thread, NULL, store_checkpoint_main,
+                                            store)) != 0) {
+        pthread_mutex_lock(&store->mutex);
+        store->closing = true;
+        pthread_cond_broadcast(&store->has_work);
+        pthread_mutex_unlock(&store->mutex);
+        pthread_join(store->writer_thread, NULL);
+    }
+    if (code != 0)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+                    "cannot start the threads of the store: %s", g_strerror(code));
+    return code == 0;
+}
+
+static void store_destroy(Store *store)
+{
+    if (store->writer.catalogue)
+        staging_clear(&store->writer.staging);
+    sqlite_writer_free(store->writer.rows);
+    catalogue_free(store->catalogue);
+    if (store->lock_fd >= 0)
+        close(store->lock_fd);
+    pthread_cond_destroy(&store->has_work);
+    pthread_cond_destroy(&store->has_checkpoint);
+    pthread_mutex_destroy(&store->mutex);
+    g_free(store->path);
+    g_free(store);
+}
+
+static bool open_parts(Store *store, GError **error)
+{
+    store->lock_fd = sqlite_lock(store->path, error);
+    if (store->lock_fd < 0)
+        return false;
+    store->writer.rows = sqlite_writer_new(store->path, error);
+    if (!store->writer.rows)
+        return false;
+    store->catalogue = catalogue_new();
+    store->writer.catalogue = store->catalogue;
+    staging_init(&store->writer.staging, store->catalogue);
+    return sqlite_load(store->path, store->catalogue, error) && start_threads(store, error);
+}
+
+Store *store_open(const struct store_options *options, GError **error)
+{
+    g_autofree char *path = real_path(options->url, error);
+    if (!path)
+        return NULL;
+    Store *store = g_new0(Store, 1);
+    store->path = g_steal_pointer(&path);
+    store->lock_fd = -1;
+    store->log = options->log;
+    store->log_user = options->log_user;
+    store->queue_bytes_max =
+        options->queue_bytes_max > 0 ? options->queue_bytes_max : QUEUE_BYTES_MAX_DEFAULT;
+    store->can_write = true;
+    g_queue_init(&store->waiting);
+    pthread_mutex_init(&store->mutex, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&store->has_work, NULL);
+    pthread_cond_init(&store->has_checkpoint, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (open_parts(store, error))
+        return store;
+    store_destroy(store);
+    return NULL;
+}
+
+void store_close(Store *store)
+{
+    if (!store)
+        return;
+    pthread_mutex_lock(&store->mutex);
+    store->closing = true;
+    pthread_cond_broadcast(&store->has_work);
+    pthread_mutex_unlock(&store->mutex);
+    pthread_join(store->writer_thread, NULL);
+    keep_tallies(store, 1);
+    pthread_mutex_lock(&store->mutex);
+    store->closing_checkpoint = store->dirty = true;
+    pthread_cond_broadcast(&store->has_checkpoint);
+    pthread_mutex_unlock(&store->mutex);
+    pthread_join(store->checkpoint_thread, NULL);
+    store_destroy(store);
+}
+
+/* ---- Watching
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static gint64 file_bytes(const char *path, const char *suffix)
+{
+    g_autofree char *name = g_strconcat(path, suffix, NULL);
+    struct stat status;
+    return stat(name, &status) == 0 ? status.st_size : 0;
+}
+
+void store_status(Store *store, struct store_status *out_status)
+{
+    *out_status = (struct store_status){.database_bytes = file_bytes(store->path, ""),
+                                        .wal_bytes = file_bytes(store->path, "-wal")};
+    pthread_mutex_lock(&store->mutex);
+    out_status->can_write = store->can_write;
+    out_status->queued_writes = store->queued_writes;
+    out_status->queued_bytes = store->queued_bytes;
+    out_status->commits = store->commits;
+    out_status->runs_stored = store->runs_stored;
+    out_status->runs_refused = store->runs_refused;
+    pthread_mutex_unlock(&store->mutex);
+    Catalogue *catalogue = store->catalogue;
+    catalogue_read_lock(catalogue);
+    out_status->n_projects = catalogue->projects->len;
+    out_status->n_machines = catalogue->machines->len;
+    out_status->n_runs = catalogue->runs->len;
+    for (guint i = 0; i < catalogue->projects->len; i++) {
+        const struct store_project *project = catalogue->projects->pdata[i];
+        out_status->n_series += project->series->len;
+        out_status->n_commits += project->commits->len;
+    }
+    catalogue_unlock(catalogue);
+}

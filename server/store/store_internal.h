@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the store share of a Store. */
+#pragma once
+
+#include "server/store/sqlite_read.h"
+#include "server/store/store_write.h"
+
+struct store {
+    char *path;
+    int lock_fd;
+    void (*log)(const char *message, void *user);
+    void *log_user;
+    Catalogue *catalogue;
+    struct store_writer writer; /* the writer thread's */
+    pthread_t writer_thread, checkpoint_thread;
+
+    /* Under `mutex`: the queue. */
+    pthread_mutex_t mutex;
+    pthread_cond_t has_work; /* the writer waits for writes or the end */
+    pthread_cond_t
+        has_checkpoint; /* the checkpoint thread waits for the end, or for time to pass */
+    GQueue waiting;     /* struct store_write * */
+    gint64 queued_bytes, queue_bytes_max;
+    guint queued_writes; /* waiting and in the transaction at hand */
+    bool closing, closing_checkpoint;
+    bool dirty; /* something was committed since the latest checkpoint */
+    bool can_write;
+    gint64 commits, runs_stored, runs_refused;
+};
+
+struct store_reader {
+    Store *store;
+    SqliteReader *rows;
+    StoreSnapshot *open; /* at most one at a time */
+};
+
+struct store_snapshot {
+    StoreReader *reader;
+    Catalogue *catalogue;
+    bool reading; /* rows: the read transaction begins with the first question */
+};
+
+void store_log(Store *store, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* The snapshot's connection, its read transaction begun; NULL on failure. */
+SqliteReader *store_snapshot_rows(StoreSnapshot *snapshot, GError **error);
+
+/* The checkpoint thread's body; `argument` is the Store. */
+void *store_checkpoint_main(void *argument);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One write within the writer's transaction: looked up, judged, written to rows and staged. Must
+ * not know of queues and threads. The writer thread runs all of it. */
+#pragma once
+
+#include "server/store/prepared_run.h"
+#include "server/store/sqlite_write.h"
+#include "server/store/staging.h"
+
+enum write_kind { WRITE_RUN, WRITE_COMMITS, WRITE_DELETION, WRITE_PROJECT };
+
+struct store_write {
+    enum write_kind kind;
+    PreparedRun *run;   /* WRITE_RUN */
+    char *name;         /* WRITE_DELETION: the run's id; WRITE_COMMITS: the project */
+    char *branch;       /* WRITE_COMMITS, or NULL */
+    GPtrArray *commits; /* WRITE_COMMITS */
+    struct store_project_settings *settings; /* WRITE_PROJECT */
+    gint64 bytes;                            /* about what it holds in memory */
+    store_done_fn done;
+    void *user;
+    /* What became of it. */
+    struct store_receipt receipt;
+    GError *error;
+    GPtrArray *warnings;
+};
+
+struct store_write *store_write_new(enum write_kind kind, store_done_fn done, void *user);
+void store_write_free(struct store_write *write);
+
+struct store_writer {
+    SqliteWriter *rows;
+    Catalogue *catalogue;
+    struct staging staging;
+};
+
+/* Within a transaction. False with the error where it is refused or failed; then rows and staging
+ * hold parts of it, which the caller takes back. Fills outcome, run_seq, n_commits and warnings of
+ * the receipt. */
+bool store_write_perform(struct store_writer *writer, struct store_write *write, GError **error);
+
+/* Parts of it, one file each. */
+bool store_write_run(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_deletion(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_project(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error);
+
+/* Finds the project or adds it. */
+struct catalogue_project *store_write_need_project(struct store_writer *writer, const char *name,
+                                                   GError **error);
+
+/* Writes the rows of the commits that were staged from `mark` on. */
+bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **error);
