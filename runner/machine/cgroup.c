@@ -101,7 +101,7 @@ static double group_quota_cpus(const struct hierarchy *hierarchy)
 {
     char text[128], period_text[128];
     if (hierarchy->is_v2) {
-        double quota, period;
+        double quota = 0, period = 0;
         bool limited = group_read(hierarchy, "cpu.max", text, sizeof text) &&
                        sscanf(text, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0;
         return limited ? quota / period : 0;
