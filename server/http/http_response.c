@@ -184,6 +184,9 @@ static const char *cache_control(const HttpRequest *request)
 
 static struct MHD_Response *response_with_body(struct http_answer *answer)
 {
+    /* A 304 goes out with libmicrohttpd's Content-Length: 0, which RFC 9110 (8.6) forbids and no
+     * cache minds. An answer of unknown length would have none, but then libmicrohttpd 0.9.75 ends
+     * the 304 with a last chunk, which breaks the next answer. */
     if (!answer->bytes || answer->length == 0)
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (answer->is_static)
