@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define NEAREST_BYTES_MAX 64u
+#define NEAREST_BYTES_MAX        64u
+#define NEAREST_PREFIX_BYTES_MIN 3u
 
 static guint edit_distance(const char *a, gsize a_length, const char *b, gsize b_length)
 {
@@ -30,6 +31,16 @@ static guint edit_distance(const char *a, gsize a_length, const char *b, gsize b
     return above[b_length];
 }
 
+/* The first name that begins with the word: --token for --token-file. */
+static const char *name_begun(const char *folded, const char *const *names, gsize n)
+{
+    gsize length = strlen(folded);
+    for (gsize i = 0; i < n && length >= NEAREST_PREFIX_BYTES_MIN; i++)
+        if (g_ascii_strncasecmp(names[i], folded, length) == 0)
+            return names[i];
+    return NULL;
+}
+
 const char *nearest_name(const char *word, const char *const *names, gsize n)
 {
     g_autofree char *folded = g_ascii_strdown(word, -1);
@@ -49,7 +60,7 @@ const char *nearest_name(const char *word, const char *const *names, gsize n)
             least = distance;
         }
     }
-    return nearest;
+    return nearest ? nearest : name_begun(folded, names, n);
 }
 
 char *nearest_hint(const char *word, const char *const *names, gsize n, const char *prefix)

@@ -66,7 +66,7 @@ static char *hash_id(const Provenance *provenance, const GString *bytes)
     for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
         g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
     g_checksum_update(checksum, (const guchar *)bytes->str, (gssize)bytes->len);
-    return g_strdup(g_checksum_get_string(checksum));
+    return g_strconcat("h-", g_checksum_get_string(checksum), NULL);
 }
 
 static Run *read_foreign(const GString *bytes, const struct format *format,

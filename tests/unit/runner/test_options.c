@@ -119,6 +119,8 @@ static void test_nearest(void)
     g_assert_cmpstr(nearest_name("THREADS", names, 4), ==, "threads");
     g_assert_cmpstr(nearest_name("bnech", names, 4), ==, "bench"); /* a swap is one error */
     g_assert_cmpstr(nearest_name("task_cost", names, 4), ==, "task-cost");
+    g_assert_cmpstr(nearest_name("exec", names, 4), ==, "executor"); /* its beginning */
+    g_assert_null(nearest_name("ex", names, 4));
     g_assert_null(nearest_name("quick", names, 4));
     g_assert_null(nearest_name("", names, 4));
     g_autofree char *long_word = g_strnfill(1000, 'x');
