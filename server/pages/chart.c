@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Drawing in a fixed box of 960 x 360 units. Colours are presentation attributes, which the style
+ * Drawing in a fixed box of 1100 x 360 units. Colours are presentation attributes, which the style
  * sheet of a page overrides by class (light and dark); a standalone drawing shows them as they are.
  * Pure; any thread. */
 #include "server/pages/chart.h"
@@ -9,14 +9,15 @@
 
 #include <math.h>
 
-#define WIDTH         960.0
+#define WIDTH         1100.0
 #define HEIGHT        360.0
 #define PAD_LEFT      64.0
-#define PAD_RIGHT     20.0
-#define PAD_TOP       30.0
+#define PAD_RIGHT     40.0
+#define PAD_TOP       12.0
+#define HEADING       20.0 /* of a standalone drawing */
 #define PAD_BOTTOM    46.0
 #define LEGEND_ROW    20.0
-#define Y_TICKS_MAX   6u
+#define Y_TICKS_MAX   8u
 #define X_LABEL_WIDTH 104.0
 #define AIR_RATIO     0.06
 
@@ -24,7 +25,8 @@ struct frame {
     const struct chart *chart;
     struct chart_range range;
     struct quantity_scale scale;
-    double height; /* of the plot's bottom */
+    double height; /* of the whole drawing */
+    double top;    /* where the plot begins */
 };
 
 const char *chart_direction(enum better better)
@@ -87,7 +89,7 @@ static double x_of(const struct frame *frame, guint column)
 static double y_of(const struct frame *frame, double value)
 {
     double ratio = (value - frame->range.low) / (frame->range.high - frame->range.low);
-    return HEIGHT - PAD_BOTTOM - ratio * (HEIGHT - PAD_TOP - PAD_BOTTOM);
+    return HEIGHT - PAD_BOTTOM - ratio * (HEIGHT - frame->top - PAD_BOTTOM);
 }
 
 static void move_to(Html *html, gboolean is_first, double x, double y)
@@ -101,13 +103,20 @@ static void move_to(Html *html, gboolean is_first, double x, double y)
     html_coordinate(html, y);
 }
 
+/* As many decimals as tell neighbouring ticks apart. */
+static void write_tick(Html *html, double shown, double step)
+{
+    char format[16], text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_snprintf(format, sizeof format, "%%.%df", (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9));
+    html_text(html, g_ascii_formatd(text, sizeof text, format, shown));
+}
+
 static void draw_y_axis(Html *html, const struct frame *frame)
 {
     double low = frame->range.low / frame->scale.divisor,
            high = frame->range.high / frame->scale.divisor;
     double step = quantity_step(low, high, Y_TICKS_MAX);
     double first = ceil(low / step - 1e-9);
-    int decimals = (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9);
     for (guint i = 0; i < 3 * Y_TICKS_MAX; i++) {
         double shown = (first + i) * step;
         if (shown > high * (1 + 1e-12) && shown > high)
@@ -121,7 +130,9 @@ static void draw_y_axis(Html *html, const struct frame *frame)
         html_coordinate(html, PAD_LEFT - 8);
         html_literal(html, "\" y=\"");
         html_coordinate(html, y + 4);
-        html_print(html, "\">%.*f</text>", decimals, fabs(shown) < step / 1e6 ? 0.0 : shown);
+        html_literal(html, "\">");
+        write_tick(html, fabs(shown) < step / 1e6 ? 0.0 : shown, step);
+        html_literal(html, "</text>");
     }
 }
 
@@ -297,6 +308,7 @@ static struct frame frame_of(const struct chart *chart)
     struct frame frame = {.chart = chart, .range = chart_range_of(chart)};
     double magnitude = MAX(fabs(frame.range.low), fabs(frame.range.high));
     frame.scale = quantity_scale_for(chart->unit, magnitude);
+    frame.top = PAD_TOP + (chart->standalone ? HEADING : 0);
     frame.height = HEIGHT + (chart->standalone ? LEGEND_ROW * chart->n_lines + 8 : 0);
     return frame;
 }
@@ -306,9 +318,9 @@ void chart_render(Html *html, const struct chart *chart)
     struct frame frame = frame_of(chart);
     html_literal(html, "<svg class=\"plot\" role=\"img\" font-size=\"12\"");
     if (chart->standalone)
-        html_literal(html, " xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" "
+        html_literal(html, " xmlns=\"http://www.w3.org/2000/svg\" width=\"1100\" "
                            "font-family=\"system-ui, sans-serif\"");
-    html_print(html, " viewBox=\"0 0 960 %d\">", (int)frame.height);
+    html_print(html, " viewBox=\"0 0 1100 %d\">", (int)frame.height);
     html_literal(html, "<title>");
     html_text(html, chart->title);
     html_literal(html, "</title><desc>");
@@ -316,7 +328,8 @@ void chart_render(Html *html, const struct chart *chart)
     html_literal(html, "</desc>");
     if (chart->standalone)
         html_literal(html, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
-    draw_heading(html, &frame);
+    if (chart->standalone)
+        draw_heading(html, &frame);
     draw_y_axis(html, &frame);
     draw_x_axis(html, &frame);
     for (guint i = 0; i < chart->n_lines; i++)

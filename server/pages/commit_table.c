@@ -153,16 +153,22 @@ static void write_difference(Html *html, const struct commit_result *result)
     html_literal(html, "</td>");
 }
 
-static void write_row(Html *html, const struct commit_result *result, bool with_machine)
+/* Columns that would say the same in every row are left out. */
+struct shown_columns {
+    bool machine, metric;
+};
+
+static void write_row(Html *html, const struct commit_result *result,
+                      const struct shown_columns *columns)
 {
     struct quantity_scale scale =
         quantity_scale_for(result->series->unit, fabs(result->value.center));
     struct layout_value value = shown_value(&result->value);
     html_literal(html, "<tr>");
-    write_series(html, result->series, with_machine);
-    html_literal(html, "<td>");
-    html_text(html, result->series->metric);
-    html_literal(html, "</td><td class=\"num\">");
+    write_series(html, result->series, columns->machine);
+    if (columns->metric)
+        html_print(html, "<td>%s</td>", result->series->metric);
+    html_literal(html, "<td class=\"num\">");
     layout_value(html, &value, &scale);
     html_print(html, "</td><td class=\"unit\">%s", scale.label);
     if (result->series->better != BETTER_UNKNOWN) {
@@ -198,19 +204,19 @@ static bool has_many_machines(const GPtrArray *runs)
 }
 
 static void write_rows(Html *html, const struct commit_view *view, const GArray *kept,
-                       const struct layout_paging *paging)
+                       const struct layout_paging *paging, bool with_metric)
 {
-    bool with_machine = has_many_machines(view->results->runs);
+    const struct shown_columns columns = {has_many_machines(view->results->runs), with_metric};
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                        "aria-label=\"Results\"><table><thead><tr>"
-                       "<th scope=\"col\">Benchmark</th><th scope=\"col\">Parameters</th><th "
-                       "scope=\"col\">Metric</th>"
-                       "<th scope=\"col\" class=\"num\">Value</th><th scope=\"col\">Unit</th>"
+                       "<th scope=\"col\">Benchmark</th><th scope=\"col\">Parameters</th>");
+    if (with_metric)
+        html_literal(html, "<th scope=\"col\">Metric</th>");
+    html_literal(html, "<th scope=\"col\" class=\"num\">Value</th><th scope=\"col\">Unit</th>"
                        "<th scope=\"col\" class=\"num\">Difference</th><th scope=\"col\">To "
                        "commit</th></tr></thead><tbody>");
     for (guint i = paging->first; i < paging->end; i++)
-        write_row(html, result_at(view->results->results, g_array_index(kept, guint, i)),
-                  with_machine);
+        write_row(html, result_at(view->results->results, g_array_index(kept, guint, i)), &columns);
     html_literal(html, "</tbody></table></div>");
 }
 
@@ -230,7 +236,7 @@ void commit_table_write(Html *html, const struct commit_view *view)
                        "the same series: a "
                        "difference, not a verdict.</p>");
     write_choices(html, view, counts, metric);
-    write_rows(html, view, kept, &paging);
+    write_rows(html, view, kept, &paging, metric == NULL);
     layout_pager(html, view->request, &paging, "Results");
     html_literal(html, "</section>");
 }

@@ -310,6 +310,28 @@ static void facet_choose_all(struct facet *facet)
         facet_value_at(facet, i)->is_chosen = true;
 }
 
+/* One facet may miss its choice: its value is what one click away leads to. */
+static void mark_reachable(const Selection *selection, const struct store_series *series)
+{
+    struct facet *missed = NULL;
+    for (guint i = 0; i < selection->facets->len; i++) {
+        struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
+        if (facet_has_chosen(facet, series))
+            continue;
+        if (missed)
+            return;
+        missed = facet;
+    }
+    for (guint i = 0; i < selection->facets->len; i++) {
+        struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
+        const char *text = selection_series_value(facet, series);
+        for (guint k = 0; (!missed || facet == missed) && k < facet->values->len; k++) {
+            struct facet_value *value = facet_value_at(facet, k);
+            value->is_reachable = value->is_reachable || strcmp(value->text, text) == 0;
+        }
+    }
+}
+
 /* Explicit facets narrow first, so that the defaults are chosen among what is left. */
 static GPtrArray *narrow_explicit(const Selection *selection, GPtrArray *candidates)
 {
@@ -375,6 +397,12 @@ Selection *selection_new(const struct store_benchmark *benchmark, const GPtrArra
     for (guint i = 0; i < selection->facets->len; i++)
         facet_choose_explicit((struct facet *)g_ptr_array_index(selection->facets, i), pairs);
     candidates = choose_defaults(selection, narrow_explicit(selection, candidates));
+    for (guint i = 0; i < benchmark->series->len; i++) {
+        const struct store_series *series =
+            (const struct store_series *)g_ptr_array_index(benchmark->series, i);
+        if (is_same_metric(series, selection->metric))
+            mark_reachable(selection, series);
+    }
     g_ptr_array_sort_with_data(candidates, compare_series, selection);
     selection->n_series_chosen = candidates->len;
     if (candidates->len > SELECTION_LINES_MAX)

@@ -14,6 +14,7 @@ struct facet_value {
     const char *text; /* "" : series without the parameter */
     guint n_series;   /* of the metric, before the choice */
     bool is_chosen;
+    bool is_reachable; /* a series has it together with what the other facets chose */
 };
 
 struct facet {

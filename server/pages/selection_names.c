@@ -58,6 +58,29 @@ char *selection_common_name(const Selection *selection)
     return g_string_free(g_steal_pointer(&name), FALSE);
 }
 
+/* The place of a value: of the fastest facet in its own order with "none" last, of the others by
+ * the number of series, so that what is chosen by default has place 0. */
+static guint place_of(const struct facet *facet, const char *text, bool is_fastest)
+{
+    const struct facet_value *values =
+        (const struct facet_value *)(const void *)facet->values->data;
+    guint n = facet->values->len, at = 0, place = 0;
+    while (at < n && strcmp(values[at].text, text) != 0)
+        at++;
+    if (at == n)
+        return 0;
+    if (is_fastest && *values[0].text == '\0')
+        return at == 0 ? n - 1 : at - 1;
+    for (guint i = 0; i < n; i++) {
+        if (is_fastest)
+            place += i < at ? 1 : 0;
+        else
+            place += values[i].n_series > values[at].n_series ||
+                     (values[i].n_series == values[at].n_series && i < at);
+    }
+    return place;
+}
+
 /* Mixed radix over the places of its values, the facet with the most values counting fastest: the
  * lines of the default selection take neighbouring slots, and a line keeps its slot when others are
  * hidden or added. */
@@ -69,20 +92,16 @@ guint selection_series_slot(const Selection *selection, const struct store_serie
         if (!fastest || facet->values->len > fastest->values->len)
             fastest = facet;
     }
-    guint slot = 0, stride = 1;
-    for (guint pass = 0; pass < 2; pass++) {
-        for (guint i = 0; i < selection->facets->len; i++) {
-            const struct facet *facet =
-                (const struct facet *)g_ptr_array_index(selection->facets, i);
-            if ((facet == fastest) != (pass == 0))
-                continue;
-            const char *value = selection_series_value(facet, series);
-            for (guint k = 0; k < facet->values->len; k++) {
-                if (strcmp(g_array_index(facet->values, struct facet_value, k).text, value) == 0)
-                    slot += k * stride;
-            }
-            stride = (stride * facet->values->len) % CHART_SLOTS;
-        }
+    if (!fastest)
+        return 0;
+    guint slot = place_of(fastest, selection_series_value(fastest, series), true);
+    guint stride = fastest->values->len % CHART_SLOTS;
+    for (guint i = 0; i < selection->facets->len; i++) {
+        const struct facet *facet = (const struct facet *)g_ptr_array_index(selection->facets, i);
+        if (facet == fastest)
+            continue;
+        slot += stride * place_of(facet, selection_series_value(facet, series), false);
+        stride = stride * facet->values->len % CHART_SLOTS;
     }
     return slot % CHART_SLOTS;
 }

@@ -232,6 +232,16 @@ static guint first_position(const guint8 *flags, guint n_commits, guint n,
     return from ? MIN(first, from->position) : first;
 }
 
+/* What came before the first measurement is counted, not drawn: one commit alone then stands in the
+ * middle of its chart. */
+static guint skip_unmeasured(const guint8 *flags, guint n_commits, guint first)
+{
+    guint measured = first;
+    while (measured < n_commits && !(flags[measured] & FLAG_VALUE))
+        measured++;
+    return measured < n_commits ? measured : first;
+}
+
 static const struct store_commit *find_commit(const struct store_project *project, const char *sha)
 {
     return sha && *sha ? store_commit_find(project, sha, NULL) : NULL;
@@ -319,6 +329,8 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
                               *to = find_commit(project, request->to);
     guint n_wanted = request->all_columns ? TREND_COLUMNS_MAX : TREND_COLUMNS_DEFAULT;
     guint first = first_position(flags, project->commits->len, n_wanted, from);
+    if (!from && !request->all_columns)
+        first = skip_unmeasured(flags, project->commits->len, first);
     g_autofree guint *columns_by_position = g_new(guint, project->commits->len + 1);
     lay_columns(data, project, flags, first, columns_by_position);
     place_points(data, columns_by_position);

@@ -14,7 +14,7 @@ static void write_metric(Html *html, const struct trend_view *view)
     const Selection *selection = view->selection;
     html_literal(
         html,
-        "<label class=\"field\"><span class=\"legend\">Metric</span><select name=\"metric\">");
+        "<label class=\"field\"><span class=\"legend\">metric</span><select name=\"metric\">");
     for (guint i = 0; i < selection->metrics->len; i++) {
         const struct store_series *metric =
             (const struct store_series *)g_ptr_array_index(selection->metrics, i);
@@ -39,7 +39,8 @@ static const char *value_label(const struct facet_value *value)
 
 static void write_chip(Html *html, const struct facet *facet, const struct facet_value *value)
 {
-    html_literal(html, "<label class=\"chip\"><input type=\"checkbox\"");
+    html_print(html, "<label class=\"%s\"><input type=\"checkbox\"",
+               value->is_reachable ? "chip" : "chip dim");
     html_attr(html, "name", facet->query_name);
     html_attr(html, "value", value->text);
     if (value->is_chosen)

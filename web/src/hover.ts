@@ -37,6 +37,10 @@ export class Hover {
     const over = this.plot.u.over, host = this.plot.host.getBoundingClientRect(), box = over.getBoundingClientRect();
     const left = box.left - host.left + x, width = this.card.offsetWidth, room = host.width;
     const right = left + 16 + width <= room;
+    if (room < 560) {
+      this.card.style.transform = `translate(0, ${Math.round(box.bottom - host.top + 4)}px)`;
+      return;
+    }
     const at = right ? left + 16 : Math.max(0, left - 16 - width);
     this.card.style.transform = `translate(${Math.round(Math.min(at, Math.max(0, room - width)))}px, ${Math.round(box.top - host.top + 8)}px)`;
   }

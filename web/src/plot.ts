@@ -42,7 +42,12 @@ export class Plot {
 
   /** Pixels between the centres of two neighbouring columns. */
   spacing(): number {
-    return this.u.over.clientWidth / Math.max(1, this.view[1] - this.view[0]);
+    return this.plotWidth() / Math.max(1, this.view[1] - this.view[0]);
+  }
+
+  /** In CSS pixels; also before the first layout. */
+  private plotWidth(): number {
+    return this.u?.bbox?.width > 0 ? this.u.bbox.width / devicePixelRatio : sizeOf(this.host).width - 104;
   }
 
   refreshColours(): void {
@@ -57,18 +62,18 @@ export class Plot {
 
   private options(): uPlot.Options {
     return {
-      ...sizeOf(this.host), padding: [12, 12, 0, 0], legend: { show: false },
+      ...sizeOf(this.host), padding: [12, 40, 0, 0], legend: { show: false },
       scales: { x: { time: false, range: () => [this.view[0] - 0.5, this.view[1] - 0.5] }, y: { range: () => rangeOf(this.trend, this.view, this.isShown) } },
       axes: [this.xAxis(), this.yAxis()],
       series: [{}, ...this.trend.lines.map((line) => this.series(line))],
-      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 }, bind: { dblclick: () => () => (this.events.onZoom(null), null) } },
+      cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 }, bind: { dblclick: () => () => (this.events.onZoom(null), null) } },
       hooks: { drawAxes: [() => this.drawUnder()], draw: [() => this.drawOver()], setSelect: [(u) => this.selected(u)], setCursor: [(u) => this.moved(u)] },
     };
   }
 
   private xAxis(): uPlot.Axis {
     return {
-      stroke: () => this.palette.muted, font: FONT, size: 48, gap: 4, grid: { show: false }, ticks: { show: false },
+      stroke: () => this.palette.muted, font: FONT, size: 52, gap: 9, grid: { show: false }, ticks: { show: false },
       border: { show: true, stroke: () => this.palette.axis, width: 1 },
       splits: () => this.labelled(),
       values: (_, splits) => splits.map((column) => `${this.trend.sha[column]?.slice(0, 7) ?? ""}\n${format.day(this.trend.time[column] ?? 0)}`),
@@ -77,7 +82,7 @@ export class Plot {
 
   private yAxis(): uPlot.Axis {
     return {
-      stroke: () => this.palette.muted, font: FONT, size: 64, gap: 6, ticks: { show: false },
+      stroke: () => this.palette.muted, font: FONT, size: 64, gap: 6, space: 44, ticks: { show: false },
       grid: { stroke: () => this.palette.grid, width: 1 },
       values: (_, splits, __, ___, step) => splits.map((value) => format.tick(value, step, this.trend.divisor)),
     };
@@ -92,7 +97,7 @@ export class Plot {
 
   /** The newest column and then every so manieth before it, as far as labels have room. */
   private labelled(): number[] {
-    const [first, end] = this.view, room = Math.max(1, Math.floor(this.u.over.clientWidth / 96));
+    const [first, end] = this.view, room = Math.max(1, Math.floor(this.plotWidth() / 96));
     const stride = Math.ceil((end - first) / room), columns: number[] = [];
     for (let column = end - 1; column >= first; column -= stride) columns.unshift(column);
     return columns;
@@ -239,5 +244,5 @@ const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 
 
 function sizeOf(host: HTMLElement): { width: number; height: number } {
   const width = Math.max(280, host.clientWidth);
-  return { width, height: Math.round(Math.min(440, Math.max(280, width * 0.375))) };
+  return { width, height: Math.round(Math.min(440, Math.max(280, (width * 360) / 1100))) };
 }

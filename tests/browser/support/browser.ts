@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debian's Chromium, and a page that fails its test on any error, any request to another origin and any breach of the policy.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+const ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: process.env["BREAKEVEN_CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
+}
+
+export interface Watched { page: Page; assertClean(): void; close(): Promise<void>; }
+
+export async function open(browser: Browser, origin: string, path: string, options: BrowserContextOptions & { status?: number } = {}): Promise<Watched> {
+  const { status = 200, ...contextOptions } = options;
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...contextOptions });
+  const page = await context.newPage(), faults: string[] = [];
+  page.on("console", (message) => {
+    const isExpected = status >= 400 && /Failed to load resource.*\b404\b/.test(message.text());
+    if ((message.type() === "error" || message.type() === "warning") && !isExpected) faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`script: ${error.message}`));
+  page.on("request", (request) => request.url().startsWith(origin) || request.url().startsWith("data:") || faults.push(`request outside: ${request.url()}`));
+  page.on("requestfailed", (request) => /ERR_ABORTED/.test(request.failure()?.errorText ?? "") || faults.push(`request failed: ${request.url()} ${request.failure()?.errorText}`));
+  const response = await page.goto(origin + path, { waitUntil: "load" });
+  assert.equal(response?.status(), status, path);
+  return { page, assertClean: () => assert.deepEqual(faults, []), close: () => context.close() };
+}
+
+/** Kept beside the built programs, for whoever wants to look. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = join(dirname(process.env["BREAKEVEN_BIN_DIR"] ?? "."), "shots");
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/** What axe-core finds against WCAG 2.2 A and AA, one line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const root = process.env["BREAKEVEN_SOURCE_DIR"] ?? ".";
+  await page.evaluate(readFileSync(join(root, "tests/node_modules/axe-core/axe.min.js"), "utf8"));
+  return page.evaluate(async () => {
+    const axe = (globalThis as unknown as { axe: { run(on: Document, options: unknown): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe;
+    const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+    return violations.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)}: ${node.failureSummary.slice(0, 300)}`));
+  });
+}
+
+/** How far the page itself can be scrolled sideways; what scrolls inside a box does not count. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Home, project, commit and error pages; every page in light and dark, on a desk, a tablet and a phone, and for axe-core.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startServer } from "../http/support/server";
+import type { Server } from "../http/support/server";
+import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { BENCH, COMMITS, postHistory, PROJECT, run, send } from "./support/history";
+import type { History } from "./support/history";
+
+let server: Server, empty: Server, browser: Browser, history: History;
+const HOSTILE = `a/"b'<script>alert(1)</script>&?#%`;
+
+before(async () => {
+  [server, empty] = await Promise.all([startServer(), startServer()]);
+  history = await postHistory(server.origin);
+  const lone = { ...history.main[0]!, parents: [] };
+  const one = { bench: HOSTILE, params: { [HOSTILE]: HOSTILE }, metrics: { latency: { unit: "<b>", samples: [3, 1, 2] } } };
+  await send(server.origin, "POST", "/api/runs", run({ ...lone, subject: HOSTILE, author: HOSTILE }, 0, { id: "hostile", project: HOSTILE, results: [one] }));
+  const single = run({ ...lone, sha: "5".repeat(40) }, 0, { id: "single", project: "single" });
+  await send(server.origin, "POST", "/api/runs", single);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([server?.stop(), empty?.stop()]);
+});
+
+const last = (): string => history.main[COMMITS - 1]!.sha;
+
+test("home names each project with its counts and leads to it", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, "/");
+  const row = page.locator("tbody tr", { hasText: /^breakeven/ });
+  assert.match((await row.textContent())!, /ThreadPoolSpawn|ThreadedTaskGroup|SerialTaskGroup/);
+  assert.equal(await row.locator("svg.spark").count(), 1);
+  assert.match((await row.locator("time").getAttribute("datetime"))!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  await row.getByRole("link", { name: PROJECT, exact: true }).click();
+  assert.equal(new URL(page.url()).pathname, `/p/${PROJECT}`);
+  assertClean();
+  await close();
+});
+
+test("an empty server says what to type", async () => {
+  const { page, assertClean, close } = await open(browser, empty.origin, "/");
+  const text = (await page.locator("main").textContent())!;
+  assert.ok(text.includes(`breakeven-runner run --quick --server ${empty.origin}`), text);
+  assert.ok(text.includes(`--data-binary @run.json ${empty.origin}/api/runs`), text);
+  await shoot(page, "empty");
+  assertClean();
+  await close();
+});
+
+test("a project lists benchmarks with their latest value, and its measured commits in pages", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}`);
+  const row = page.locator("tr", { has: page.getByRole("link", { name: BENCH, exact: true }) });
+  assert.match((await row.textContent())!, /items_per_second, real_time.*\d\.\d+ \d\.\d+ – \d\.\d+ M items\/s ↑/s);
+  assert.ok((await row.textContent())!.includes(last().slice(0, 8)));
+  assert.match((await page.locator(".pager").textContent())!, /Commits 1–50 of 58/);
+  await page.getByRole("link", { name: "Show all" }).click();
+  assert.equal(await page.locator("section", { hasText: "Measured commits" }).locator("tbody tr").count(), 58);
+  assertClean();
+  await close();
+});
+
+test("a commit shows its facts, runs, results with the difference to its measured ancestor, and errors", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}/c/${last()}`);
+  const text = (await page.locator("main").textContent())!;
+  assert.ok(text.includes(history.main[COMMITS - 1]!.subject) && text.includes("Maintainers") && text.includes("lab-1"), text);
+  assert.ok(text.includes("a difference, not a verdict"));
+  assert.ok(text.includes("executor tbb: not installed (apt install libtbb12)"));
+  const first = page.locator("section", { hasText: "Results" }).locator("tbody tr").first();
+  assert.match((await first.textContent())!, /[+−]\d+\.\d+ %/);
+  assert.ok((await first.textContent())!.includes(history.main[COMMITS - 2]!.sha.slice(0, 8)));
+  assert.equal(await page.locator('a[href="https://forge.example/breakeven/commit/' + last() + '"]').count(), 1);
+  await page.locator(".neighbours a").first().click();
+  assert.ok(page.url().endsWith(history.main[COMMITS - 2]!.sha));
+  assertClean();
+  await close();
+});
+
+test("the difference reaches over commits that were not measured", async () => {
+  const { page, close } = await open(browser, server.origin, `/p/${PROJECT}/c/${history.main[9]!.sha}`);
+  const first = page.locator("section", { hasText: "Results" }).locator("tbody tr").first();
+  assert.ok((await first.textContent())!.includes(history.main[6]!.sha.slice(0, 8)), "7 and 8 were not measured");
+  await close();
+});
+
+test("an unmeasured commit says how to measure it; a short sha leads to the whole one", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}/c/${history.main[7]!.sha.slice(0, 7)}`);
+  assert.ok(page.url().endsWith(`/c/${history.main[7]!.sha}`));
+  assert.match((await page.locator("main").textContent())!, new RegExp(`Not measured.*git checkout ${history.main[7]!.sha}`, "s"));
+  assertClean();
+  await close();
+});
+
+test("what does not exist is said, with what comes close", async () => {
+  const cases: [string, RegExp][] = [
+    ["/nothing", /404/], ["/p/breakeve", /No project is called “breakeve”.*breakeven/], [`/p/${PROJECT}/b/threadpool`, /Did you mean ThreadPoolSpawn/],
+    [`/p/${PROJECT}/c/0000000`, /0000000/], ["/p/%3Cscript%3Ealert(1)%3C%2Fscript%3E", /No project is called “<script>alert\(1\)<\/script>”/],
+  ];
+  for (const [path, says] of cases) {
+    const { page, assertClean, close } = await open(browser, server.origin, path, { status: 404 });
+    assert.match((await page.locator("main").textContent())!, says, path);
+    assertClean();
+    await close();
+  }
+});
+
+test("hostile names stay text on every page", async () => {
+  const project = encodeURIComponent(HOSTILE);
+  for (const path of [`/p/${project}`, `/p/${project}/b/${project}`, `/p/${project}/c/${history.main[0]!.sha}`]) {
+    const { page, assertClean, close } = await open(browser, server.origin, path);
+    assert.ok((await page.locator("main").textContent())!.includes(HOSTILE), path);
+    assertClean();
+    await close();
+  }
+});
+
+test("one commit alone is drawn as a point with its interval", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/single/b/${BENCH}`, { javaScriptEnabled: false });
+  const marks = await page.locator("#chart svg .marks").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")!.split("Z").length - 1));
+  assert.deepEqual(marks, [1, 1, 1, 1]);
+  for (const bars of await page.locator("#chart svg .bars").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")!)))
+    assert.equal(bars.split("M").length - 1, 3);
+  await shoot(page, "single-no-script");
+  assertClean();
+  await close();
+  const live = await open(browser, server.origin, `/p/single/b/${BENCH}`);
+  await shoot(live.page, "single");
+  live.assertClean();
+  await live.close();
+});
+
+test("a series is a picture of its own", async () => {
+  const response = await fetch(`${server.origin}/api/series?project=${PROJECT}&bench=${BENCH}&metric=real_time&limit=1`);
+  const { series } = (await response.json()) as { series: { id: string | number }[] };
+  const picture = await fetch(`${server.origin}/chart/series/${series[0]!.id}.svg`);
+  assert.equal(picture.headers.get("content-type"), "image/svg+xml; charset=utf-8");
+  const text = await picture.text();
+  assert.match(text, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  assert.ok(!text.includes("style="));
+  const { page, assertClean, close } = await open(browser, server.origin, `/chart/series/${series[0]!.id}.svg`);
+  await page.screenshot();
+  assertClean();
+  await close();
+  assert.equal((await fetch(`${server.origin}/chart/series/999999.svg`)).status, 404);
+});
+
+test("assets are immutable, and their names hold their content's hash", async () => {
+  const html = await (await fetch(`${server.origin}/`)).text();
+  const names = [...html.matchAll(/\/assets\/[^"]+/g)].map((match) => match[0]);
+  assert.equal(names.length, 3);
+  for (const name of names) {
+    const asset = await fetch(server.origin + name), bytes = new Uint8Array(await asset.arrayBuffer());
+    assert.match(asset.headers.get("cache-control") ?? "", /max-age=31536000.*immutable/);
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+    assert.ok(name.includes(digest.slice(0, 12)), name);
+  }
+  assert.equal((await fetch(`${server.origin}/assets/app.000000000000.js`)).status, 404);
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const width of [1440, 768, 390]) {
+    test(`every page at ${width} px in ${scheme}: no sideways scroll, nothing that axe-core objects to`, async () => {
+      const pages: [string, string, number][] = [
+        ["home", "/", 200], ["project", `/p/${PROJECT}`, 200], ["trend", `/p/${PROJECT}/b/${BENCH}`, 200],
+        ["trend-point", `/p/${PROJECT}/b/${BENCH}?branches=1&at=${history.main[30]!.sha}&line=1`, 200],
+        ["commit", `/p/${PROJECT}/c/${last()}`, 200], ["unmeasured", `/p/${PROJECT}/c/${history.main[7]!.sha}`, 200], ["missing", "/p/breakeve", 404],
+      ];
+      for (const [name, path, status] of pages) {
+        const { page, assertClean, close } = await open(browser, server.origin, path, { status, colorScheme: scheme, viewport: { width, height: 900 } });
+        await page.waitForLoadState("networkidle");
+        await shoot(page, `${name}-${width}-${scheme}`);
+        assert.equal(await overflow(page), 0, `${name} scrolls sideways`);
+        if (width !== 768) assert.deepEqual(await accessibilityFaults(page), [], name);
+        assertClean();
+        await close();
+      }
+    });
+  }
+}
