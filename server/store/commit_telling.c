@@ -142,17 +142,15 @@ void commit_telling_settle(struct commit_telling *telling, guint mark)
 {
     g_autoptr(GPtrArray) cycles =
         commit_order_find_cycles(telling->linked, telling->staging->key_min);
-    GPtrArray *changes = telling->staging->changes;
-    for (guint i = mark; cycles->len > 0 && i < changes->len; i++) {
+    const GPtrArray *changes = telling->staging->changes;
+    for (guint i = changes->len; cycles->len > 0 && i-- > mark;) {
         struct staging_change *change = changes->pdata[i];
-        if (change->kind != STAGED_FACTS || !(change->facts & FACT_PARENTS))
-            continue;
         struct catalogue_commit *commit = change->object;
-        if (!g_ptr_array_find(cycles, &commit->order, NULL))
+        if (change->kind != STAGED_FACTS || !(change->facts & FACT_PARENTS) ||
+            !g_ptr_array_find(cycles, &commit->order, NULL))
             continue;
-        staging_drop_facts(commit, FACT_PARENTS);
-        change->facts &= ~(guint)FACT_PARENTS;
         warn(telling, commit, "its parents would make it its own ancestor; they are not taken");
+        staging_take_facts_back(telling->staging, i, FACT_PARENTS);
     }
     if (telling->n_warnings > COMMIT_WARNINGS_MAX)
         g_ptr_array_add(telling->warnings,

@@ -127,8 +127,8 @@ void staging_set_borrowed(struct staging *staging, struct catalogue_commit *comm
                           int64_t borrowed_s);
 /* Records that facts of a commit were filled (commit_telling.c fills them). */
 void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts);
-/* Takes facts of the noted ones back. */
-void staging_drop_facts(struct catalogue_commit *commit, guint facts);
+/* Takes some of the facts of that change back. */
+void staging_take_facts_back(struct staging *staging, guint change, guint facts);
 void staging_set_project(struct staging *staging, struct catalogue_project *project,
                          struct staging_settings *settings); /* takes the settings */
 void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArray *series,

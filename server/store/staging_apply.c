@@ -24,7 +24,7 @@ static void free_change(struct staging_change *change)
  * --------------------------------------------------------------------------------------------------
  */
 
-void staging_drop_facts(struct catalogue_commit *commit, guint facts)
+static void drop_facts(struct catalogue_commit *commit, guint facts)
 {
     if (facts & FACT_PARENTS)
         commit_order_unlink(&commit->order);
@@ -41,6 +41,17 @@ void staging_drop_facts(struct catalogue_commit *commit, guint facts)
             *texts[i] = NULL;
         }
     }
+}
+
+void staging_take_facts_back(struct staging *staging, guint change, guint facts)
+{
+    struct staging_change *changed = staging->changes->pdata[change];
+    drop_facts(changed->object, facts);
+    changed->facts &= ~facts;
+    if (changed->facts != 0)
+        return;
+    g_ptr_array_remove_index(staging->changes, change);
+    free_change(changed);
 }
 
 static void unlink_unit(const struct staging *staging, struct catalogue_series *series)
@@ -60,7 +71,7 @@ static void undo_commit(struct staging_change *change)
     if (change->kind == STAGED_COMMIT) {
         catalogue_commit_free(commit);
     } else if (change->kind == STAGED_FACTS) {
-        staging_drop_facts(commit, change->facts);
+        drop_facts(commit, change->facts);
     } else {
         commit->order.has_borrowed = change->had_borrowed;
         commit->order.borrowed_s = change->borrowed_s;
