@@ -8,7 +8,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,18 +114,19 @@ static bool decimal_from_arithmetic(double value, struct decimal *decimal)
 
 static void decimal_from_printf(double value, struct decimal *decimal)
 {
-    char text[NUMBER_TEXT_BYTES];
+    char text[NUMBER_TEXT_BYTES], format[16];
     const char *exponent;
 
-    for (int n_digits = DIGITS_MIN; n_digits <= DIGITS_MAX; n_digits++) {
-        snprintf(text, sizeof text, "%.*e", n_digits - 1, value);
-        text[1] = '.'; /* whatever the locale's separator is */
+    /* Subnormal numbers have fewer digits, so the shortest text may be shorter than DIGITS_MIN. */
+    for (int n_digits = value < DBL_MIN ? 1 : DIGITS_MIN; n_digits <= DIGITS_MAX; n_digits++) {
+        g_snprintf(format, sizeof format, "%%.%de", n_digits - 1);
+        g_ascii_formatd(text, sizeof text, format, value);
         if (g_ascii_strtod(text, NULL) == value)
             break;
     }
     exponent = strchr(text, 'e');
     decimal->digits[0] = text[0];
-    decimal->n_digits = (int)(exponent - text) - 1;
+    decimal->n_digits = exponent == text + 1 ? 1 : (int)(exponent - text) - 1;
     memcpy(decimal->digits + 1, text + 2, (size_t)decimal->n_digits - 1);
     decimal->exponent = (int)g_ascii_strtoll(exponent + 1, NULL, 10);
     decimal_trim(decimal);
