@@ -92,7 +92,7 @@ CREATE TABLE series_tally ( -- counts of each series, so that a start need not r
 ) STRICT;
 
 CREATE TABLE tally_state ( -- one row: how far series_tally reaches
-    id      INTEGER PRIMARY KEY CHECK (id = 1), -- always 1
+    id      INTEGER PRIMARY KEY CHECK (id = 1), -- always 1: there is one row
     run_seq INTEGER NOT NULL                    -- runs up to this one are counted
 ) STRICT;
 
@@ -100,7 +100,7 @@ CREATE TABLE run ( -- one execution at one commit on one machine; narrow, since 
     seq            INTEGER PRIMARY KEY,                       -- order of receipt, never used again
     id             TEXT NOT NULL UNIQUE,                      -- made by the sender: the idempotency key
     project_id     INTEGER NOT NULL REFERENCES project (id),  -- what was measured
-    machine_id     INTEGER NOT NULL REFERENCES machine (id),  -- where
+    machine_id     INTEGER NOT NULL REFERENCES machine (id),  -- where it was measured
     commit_id      INTEGER NOT NULL REFERENCES "commit" (id), -- at which commit
     branch         TEXT,                                      -- as posted
     reason         TEXT,                                      -- merge, nightly, manual and so on
@@ -129,7 +129,7 @@ CREATE TABLE run_samples ( -- the rest of each run document; results and metrics
 
 CREATE TABLE point ( -- one series in one run: every column a graph draws
     series_id INTEGER NOT NULL REFERENCES series (id), -- the line
-    run_seq   INTEGER NOT NULL REFERENCES run (seq),   -- the run
+    run_seq   INTEGER NOT NULL REFERENCES run (seq),   -- the run that holds it
     center    REAL NOT NULL,                           -- median of the samples, or what the document gave
     low       REAL,                                    -- 95 % interval of the median, NULL where none is claimed
     high      REAL,                                    -- its other end
@@ -141,7 +141,7 @@ CREATE TABLE point ( -- one series in one run: every column a graph draws
 
 CREATE TABLE benchmark_run ( -- which runs hold a result of a benchmark, errors included
     benchmark_id INTEGER NOT NULL REFERENCES benchmark (id), -- the benchmark
-    run_seq      INTEGER NOT NULL REFERENCES run (seq),      -- the run
+    run_seq      INTEGER NOT NULL REFERENCES run (seq),      -- the run that holds it
     PRIMARY KEY (benchmark_id, run_seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -154,7 +154,7 @@ CREATE TABLE error_case ( -- benchmark x parameters that ever ended in an error
 
 CREATE TABLE result_error ( -- errors of results
     case_id INTEGER NOT NULL REFERENCES error_case (id), -- benchmark and parameters
-    run_seq INTEGER NOT NULL REFERENCES run (seq),       -- the run
+    run_seq INTEGER NOT NULL REFERENCES run (seq),       -- the run that holds it
     ordinal INTEGER NOT NULL,                            -- place of the result in the document, from 0
     message TEXT NOT NULL,                               -- as posted
     PRIMARY KEY (case_id, run_seq)

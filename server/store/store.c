@@ -284,6 +284,11 @@ static char *real_path(const char *url, GError **error)
         return NULL;
     }
     const char *path = url + strlen(scheme);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "the store %s is a folder; give the path of a file in it", path);
+        return NULL;
+    }
     char *resolved = realpath(path, NULL);
     char *copy = g_strdup(resolved ? resolved : path);
     free(resolved);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of commits: whatever the order and the batches in which facts arrive, it is the same, parents come before children, and
- * it is what a plain computation over the whole graph gives. Cycles are found, however they are told. */
+ * The order of commits: whatever the order and the batches in which facts arrive, it is the same,
+ * parents come before children, and it is what a plain computation over the whole graph gives.
+ * Cycles are found, however they are told. */
 #include "server/store/commit_order.h"
 #include "store_fixture.h"
 
 #define COMMITS 1000u
 
-/* ---- A random history --------------------------------------------------------------------------------------------- */
+/* ---- A random history
+ * --------------------------------------------------------------------------------------------- */
 
 struct history {
     char *shas[COMMITS];
@@ -43,7 +45,8 @@ static void history_free(struct history *history)
     g_free(history);
 }
 
-/* The order by definition: numbers are topological, so one pass down and one pass up settle everything. */
+/* The order by definition: numbers are topological, so one pass down and one pass up settle
+ * everything. */
 struct reference {
     int64_t effective[COMMITS], key[COMMITS];
 };
@@ -65,8 +68,7 @@ static void reference_compute(const struct history *history, struct reference *r
     for (guint i = 0; i < COMMITS; i++) {
         reference->key[i] = reference->effective[i];
         for (guint p = 0; p < history->n_parents[i]; p++)
-            reference->key[i] =
-                MAX(reference->key[i], reference->key[history->parents[i][p]] + 1);
+            reference->key[i] = MAX(reference->key[i], reference->key[history->parents[i][p]] + 1);
     }
 }
 
@@ -87,7 +89,8 @@ static void random_order(guint *numbers)
     shuffle(numbers, COMMITS);
 }
 
-/* ---- The pure functions ------------------------------------------------------------------------------------------- */
+/* ---- The pure functions
+ * ------------------------------------------------------------------------------------------- */
 
 static void check_incremental(const struct history *history)
 {
@@ -148,7 +151,8 @@ static void test_incremental(void)
     }
 }
 
-/* A ring of three with a tail before and after it, told in all orders: the last link that closes it is found, nothing else. */
+/* A ring of three with a tail before and after it, told in all orders: the last link that closes it
+ * is found, nothing else. */
 static void test_cycle(void)
 {
     for (guint rotation = 0; rotation < 3; rotation++) {
@@ -194,7 +198,8 @@ static void test_own_parent(void)
     commit_order_clear(&commit);
 }
 
-/* ---- Through the store -------------------------------------------------------------------------------------------- */
+/* ---- Through the store
+ * -------------------------------------------------------------------------------------------- */
 
 static struct run_commit *told_commit(const struct history *history, guint number)
 {
@@ -213,7 +218,8 @@ static void free_commit(gpointer commit)
     run_commit_free(commit);
 }
 
-/* Sends the history in a random order and random batches, some commits twice, some as the history of a run. */
+/* Sends the history in a random order and random batches, some commits twice, some as the history
+ * of a run. */
 static void send_history(Store *store, const char *project, const struct history *history)
 {
     guint numbers[COMMITS];
@@ -263,8 +269,8 @@ static void test_arrival(void)
     g_autofree char *two = order_text(fixture.store, "two");
     g_assert_cmpstr(one, ==, two);
     for (guint i = 0; i < COMMITS; i++) {
-        g_autofree char *line = g_strdup_printf("%s %" G_GINT64_FORMAT "\n", history->shas[i],
-                                                reference->key[i]);
+        g_autofree char *line =
+            g_strdup_printf("%s %" G_GINT64_FORMAT "\n", history->shas[i], reference->key[i]);
         g_assert_nonnull(strstr(one, line));
     }
     fixture_reopen(&fixture);
@@ -319,7 +325,9 @@ static void test_chain(void)
     fixture_end(&fixture);
 }
 
-/* ---- Facts -------------------------------------------------------------------------------------------------------- */
+/* ---- Facts
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static GPtrArray *one_commit(guint number, gint64 time_s, gint parent)
 {
@@ -394,7 +402,8 @@ static void test_facts(void)
     fixture_end(&fixture);
 }
 
-/* A commit known by its sha only has the start of its earliest run as its time, until told, also when that run goes. */
+/* A commit known by its sha only has the start of its earliest run as its time, until told, also
+ * when that run goes. */
 static void test_borrowed(void)
 {
     struct fixture fixture;
