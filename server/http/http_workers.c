@@ -20,7 +20,9 @@ void http_workers_handle(HttpRequest *request, void *app_thread)
 void http_workers_resume(HttpRequest *request)
 {
     HttpServer *server = request->server;
+    struct http_loop *loop = request->connection->loop;
     MHD_resume_connection(request->mhd); /* from here on the request is its event thread's */
+    http_loop_wake(loop);                /* libmicrohttpd wakes no loop that is not its own */
     http_server_leave(server);
 }
 
