@@ -70,7 +70,7 @@ static void add_param_value(struct store_param_filter *param, const char *value)
     }
 }
 
-static bool take_params(const HttpRequest *request, struct store_filter *filter, GError **error)
+static void take_params(const HttpRequest *request, struct store_filter *filter)
 {
     const GPtrArray *pairs = http_request_query_pairs(request);
     for (guint i = 0; i < pairs->len; i++) {
@@ -78,14 +78,8 @@ static bool take_params(const HttpRequest *request, struct store_filter *filter,
         if (!g_str_has_prefix(pair->name, PARAM_PREFIX))
             continue;
         const char *name = pair->name + strlen(PARAM_PREFIX);
-        if (*name == '\0') {
-            g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                        "param.: names no parameter; write param.threads=4");
-            return false;
-        }
         add_param_value(param_filter_of(filter, name), pair->value);
     }
-    return true;
 }
 
 bool api_filter_parse(const HttpRequest *request, struct store_filter *filter, GError **error)
@@ -97,10 +91,11 @@ bool api_filter_parse(const HttpRequest *request, struct store_filter *filter, G
         !take_values(request, "branch", &filter->branches, error) ||
         !take_values(request, "reason", &filter->reasons, error) ||
         !take_values(request, "metric", &filter->metrics, error) ||
-        !check_reasons(filter->reasons, error) || !take_params(request, filter, error) ||
+        !check_reasons(filter->reasons, error) ||
         !http_query_time_ms(request, "since", &filter->since_ms, error) ||
         !http_query_time_ms(request, "until", &filter->until_ms, error))
         return false;
+    take_params(request, filter);
     if (filter->since_ms != 0 && filter->until_ms != 0 && filter->since_ms >= filter->until_ms) {
         g_set_error(
             error, BREAKEVEN_ERROR, ERROR_SYNTAX,

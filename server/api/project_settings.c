@@ -11,6 +11,8 @@
 
 #define DUMP_FLAGS (JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17))
 
+#define DEFAULT_BRANCH "main" /* as store.h says of a project that nobody told otherwise */
+
 static void check_text(const char *pointer, const json_t *value, const char **out, Faults *faults)
 {
     if (!json_is_string(value)) {
@@ -155,6 +157,7 @@ static void check_member(struct store_project_settings *settings, const char *na
     g_autofree char *pointer = pointer_of("", name);
     bool is_given = !json_is_null(value); /* null: "", which is none */
     if (strcmp(name, "default_branch") == 0) {
+        text = DEFAULT_BRANCH;
         if (is_given)
             check_text(pointer, value, &text, faults);
         settings->default_branch = g_strdup(text);
@@ -163,7 +166,8 @@ static void check_member(struct store_project_settings *settings, const char *na
             check_url_template(value, &text, faults);
         settings->commit_url_template = g_strdup(text);
     } else if (strcmp(name, "param_defaults") == 0) {
-        settings->param_defaults_json = is_given ? check_param_defaults(value, faults) : g_strdup("");
+        settings->param_defaults_json =
+            is_given ? check_param_defaults(value, faults) : g_strdup("");
     } else if (strcmp(name, "rules") == 0) {
         settings->rules_json = is_given ? check_rules(value, faults) : g_strdup("");
     } else {

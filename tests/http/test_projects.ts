@@ -144,7 +144,7 @@ test("machines: environments over time", async () => {
   assert.equal(machine.environments.length, 2);
   assert.equal(machine.environments[0].facts.governor, "performance");
   assert.equal(machine.environments[0].digest, machine.environment);
-  assert.ok(machine.environments[0].first_seen <= machine.environments[0].last_seen);
+  assert.ok(Date.parse(machine.environments[0].first_seen) <= Date.parse(machine.environments[0].last_seen));
   const listed = (await client.all("/api/machines?limit=1", "machines")).find((m) => m.name === "lab/1");
   assert.equal(listed.runs, 3);
   assert.ok(csvRows((await client.get("/api/machines.csv")).text).some((r) => r[0] === "lab/1"));

@@ -118,7 +118,7 @@ export function runDocument(over: Record<string, unknown> = {}): any {
     machine: { name: "box", environment: { cpu: "test", cores: 2, governor: "performance" } },
     reason: "merge",
     started: "2026-01-02T00:00:00Z",
-    finished: "2026-01-02T00:01:00Z",
+    ...(over.started ? {} : { finished: "2026-01-02T00:01:00Z" }),
     results: [result("ThreadPoolSpawn", { executor: "fifo", threads: 2, task_cost: 1000 }, [100, 101, 102, 103, 104, 105])],
     ...over,
   };

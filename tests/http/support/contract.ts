@@ -55,7 +55,7 @@ export class Contract {
       validator = this.ajv.compile(absolute(schema));
       this.compiled.set(key, validator);
     }
-    assert.ok(validator(value), `${where}: ${JSON.stringify(validator.errors?.slice(0, 5))}\n${JSON.stringify(value).slice(0, 600)}`);
+    assert.ok(validator(value), `${where}: ${JSON.stringify(validator.errors?.slice(0, 5))}\n${String(JSON.stringify(value)).slice(0, 600)}`);
   }
 
   resolve(value: Json): Json {

@@ -35,7 +35,7 @@ static void test_absent_and_null(void)
     struct store_project_settings *settings =
         parse("{\"default_branch\":null,\"rules\":null}", faults, &error);
     g_assert_no_error(error);
-    g_assert_cmpstr(settings->default_branch, ==, "");
+    g_assert_cmpstr(settings->default_branch, ==, "main");
     g_assert_cmpstr(settings->rules_json, ==, "");
     g_assert_null(settings->commit_url_template);
     store_project_settings_free(settings);
