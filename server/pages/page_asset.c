@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /assets/{file}: the bundled files under names that hold the hash of their content. An event
+ * /assets/{file} and /favicon.ico: the bundled files under names that hold the hash of their content. An event
  * thread. */
 #include "server/context.h"
 #include "server/routes.h"
 #include "web/web_assets.h"
 
 #include <string.h>
+
+/* What a browser asks for by itself where a document names no icon: a picture, the API's JSON. */
+void page_favicon(HttpRequest *request)
+{
+    http_respond_static(request, HTTP_SVG, web_icon, web_icon_length);
+}
 
 void page_asset(HttpRequest *request)
 {

