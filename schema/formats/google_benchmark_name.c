@@ -32,7 +32,7 @@ static bool segment_is_option(const char *segment)
 
 static bool number_is_exact(const char *text, double *out_value)
 {
-    return number_parse(text, out_value) && fabs(*out_value) <= WHOLE_MAX;
+    return number_parse(text, out_value) && fabs(*out_value) < WHOLE_MAX;
 }
 
 /* The length of k in k:v; 0 where the segment is not of that form (std::vector<int>, a path, …). */
