@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #define PRODUCERS          4u
@@ -149,6 +150,51 @@ static void test_group_freed_right_after_finish(void)
     thread_pool_destroy(pool);
 }
 
+#define YIELDS 20
+
+struct pair {
+    unsigned written; /* by the first task, without any lock */
+    atomic_bool is_written;
+};
+
+static int write_first(void *argument)
+{
+    struct pair *pair = argument;
+    pair->written = 1;
+    atomic_store_explicit(&pair->is_written, true, memory_order_relaxed); /* orders nothing */
+    return 0;
+}
+
+static int end_last(void *argument)
+{
+    struct pair *pair = argument;
+    while (!atomic_load_explicit(&pair->is_written, memory_order_relaxed)) {
+        sched_yield();
+    }
+    for (int i = 0; i < YIELDS; i++) {
+        sched_yield(); /* so that the other's end comes before this one's, nearly always */
+    }
+    return 0;
+}
+
+/* What a task wrote can be read after finish, though another task was the last to end: that order
+ * is the group's to make, and ThreadSanitizer judges whether it does. */
+static void test_finish_shows_what_tasks_wrote(void)
+{
+    ThreadPool *pool;
+    g_assert_cmpint(thread_pool_create(&pool, 2), ==, 0);
+    for (unsigned round = 0; round < 500; round++) {
+        struct pair pair = {0};
+        TaskGroup *group = task_group_new_threaded(pool);
+        task_group_append(group, end_last, &pair);
+        task_group_append(group, write_first, &pair);
+        g_assert_cmpint(task_group_finish(group), ==, 0);
+        g_assert_cmpuint(pair.written, ==, 1);
+        task_group_free(group);
+    }
+    thread_pool_destroy(pool);
+}
+
 struct split {
     TaskGroup *group;
     unsigned first, length;
@@ -217,6 +263,8 @@ int main(int argc, char **argv)
     g_test_add_func("/pool/stress/capacity-changes-while-busy", test_capacity_changes_while_busy);
     g_test_add_func("/group/stress/many-producers", test_group_with_many_producers);
     g_test_add_func("/group/stress/freed-right-after-finish", test_group_freed_right_after_finish);
+    g_test_add_func("/group/stress/finish-shows-what-tasks-wrote",
+                    test_finish_shows_what_tasks_wrote);
     g_test_add_func("/group/stress/tasks-append-while-finish-waits",
                     test_tasks_append_while_finish_waits);
     g_test_add_func("/group/stress/failures-race", test_failures_race);
