@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a detector holds. Only detector*.c and their tests look inside. */
+#pragma once
+
+#include "server/analysis/detector.h"
+
+struct detector {
+    struct detector_settings settings;
+    guint64 n_seen;
+    guint n_tail;
+    double values[DETECTOR_TAIL]; /* as they came, oldest first */
+    double judged[DETECTOR_TAIL]; /* the same as logarithms or in units of `unit`; derived */
+    guint8 marks[DETECTOR_TAIL];
+    double unit;                 /* of judged values; 0: they are logarithms */
+    double noise, factor, level; /* of the last segmentation, in judged units; noise 0: none yet */
+    guint n_changes;
+    struct detector_change changes[DETECTOR_CHANGES_MAX];
+    struct detector_work work; /* not part of the state */
+};
+
+static inline guint64 detector_tail_start(const Detector *detector)
+{
+    return detector->n_seen - detector->n_tail;
+}
+
+/* Fills `judged` from `values` and `unit`. */
+void detector_judge_units(Detector *detector);
+
+/* Segments the tail and brings `changes` in line with what it finds. */
+void detector_analyse(Detector *detector, GArray *events);
+
+/* True where the last value gives reason to segment the tail. */
+bool detector_needs_analysis(const Detector *detector);
+
+/* Moves all indices by `shift`: the same state in a history with so many commits more before it. */
+void detector_shift(Detector *detector, gint64 shift);
+void detector_shift_change(struct detector_change *change, gint64 shift);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where the level of a bounded row of values moves: a fast segmentation proposes places, a judge
+ * that looks at each place's own neighbourhood disposes. Knows no commits, no names, no history
+ * beyond its input. Pure, deterministic; any thread.
+ *
+ * A place is confirmed where all of these hold (struct segmenter_rules has the figures):
+ *   - enough values follow it;
+ *   - the move, as the smaller of the difference of means (outliers drawn in) and of medians, is of
+ *     the least effect that matters and of the noise's order;
+ *   - it is sharp: most of it happens within a few values, not over the whole window;
+ *   - a shift explains the window better than correlated or drifting noise does (level_shift.h);
+ *   - Welch's t (each side's deviation not below the noise) and the rank test of Mann and Whitney
+ *     both refuse equality; ranks are what tames two-moded and skewed noise.
+ * The worst place is removed and its neighbours are judged again until all that stay are confirmed
+ * or candidates. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define SEGMENTER_VALUES_MAX     512u
+#define SEGMENTER_PLACES_MAX     256u
+#define SEGMENTER_CANDIDATES_MAX 8u
+
+struct segmenter_rules {
+    double price_per_log; /* price of a segment: this * ln n, in units of the noise's variance */
+    double clip_reach;    /* outliers are drawn in to this many deviations */
+    guint after_min;      /* values from a place on before it can be confirmed */
+    guint window;         /* values looked at on each side */
+    double effect_share;  /* of the least effect that a measured one must reach */
+    double effect_noise;  /* in deviations of the noise */
+    double
+        effect_alone; /* ... where no least effect is given: the noise is then the only yardstick */
+    guint sharp_values; /* a sharp move shows between so many values before and after */
+    double sharp_share; /* ... by this share of the effect */
+    double sharp_least; /* ... and of the least effect */
+    double p_shift, p_welch, p_rank;
+    double hold_p;      /* a held place is dropped above these limits times this */
+    double hold_effect; /* ... or below this share of the effect asked of a new one */
+    double candidate_p; /* a candidate has a p of Welch's test below this */
+};
+
+extern const struct segmenter_rules segmenter_rules_default;
+
+enum segmenter_kind {
+    SEGMENTER_PROPOSED, /* found by the segmentation */
+    SEGMENTER_HELD,     /* confirmed before; stays unless the data now speak against it */
+    SEGMENTER_FIXED,    /* a boundary by decree: never removed, judged for its effect only */
+    SEGMENTER_SETTLED   /* a boundary by decree that is not judged */
+};
+
+struct segmenter_place {
+    guint at; /* first value of the new level */
+    enum segmenter_kind kind;
+    guint origin;            /* of a given place: the caller's own number for it */
+    bool plausible;          /* large and sharp enough to matter */
+    bool confirmed;          /* passes the judge */
+    double effect;           /* the move by the more cautious estimate */
+    double shift, error;     /* the move under the noise that fits best, and its standard error */
+    double before, after;    /* levels */
+    guint n_before, n_after; /* values behind them */
+    double p_shift, p_welch, p_rank;
+    double badness; /* largest p over its limit; confirmed needs at most 1 */
+};
+
+struct segmenter_result {
+    double noise;  /* standard deviation of a value, from one to the next */
+    double factor; /* how much more a mean moves than independent values would */
+    guint n_places;
+    struct segmenter_place places[SEGMENTER_PLACES_MAX]; /* upwards by `at` */
+    guint n_candidates;
+    struct segmenter_place candidates[SEGMENTER_CANDIDATES_MAX]; /* plausible, not confirmed */
+};
+
+struct segmenter_input {
+    const double *values;
+    guint n_values;                      /* at most SEGMENTER_VALUES_MAX */
+    double least_effect;                 /* in units of the values; 0: any */
+    const struct segmenter_place *given; /* held and fixed places, upwards */
+    guint n_given;
+    const struct segmenter_rules *rules;
+};
+
+void segmenter_run(const struct segmenter_input *input, struct segmenter_result *result);
