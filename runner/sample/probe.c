@@ -5,18 +5,21 @@
 #include "runner/sample/probe.h"
 #include "runner/measure/median.h"
 #include "runner/sample/clock.h"
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
-#define CACHE_LINE_BYTES  64
-#define HANDOFF_CHUNKS    32u
-#define HANDOFF_ROUNDS    100u      /* there and back, per chunk: 6 to 60 us */
-#define HANDOFF_BUDGET_NS 40000000u /* on a busy machine the helper waits for its turn */
-#define SPINS_PER_LOOK    1024u     /* at the clock */
-#define FIXED_LOOP_CALLS  48u
-#define REFERENCE_CHUNKS  8u
-#define REFERENCE_TRIAL   1u
+#define CACHE_LINE_BYTES      64
+#define HANDOFF_CHUNKS        32u
+#define HANDOFF_ROUNDS        100u       /* there and back, per chunk: 6 to 60 us */
+#define HANDOFF_ENOUGH_CHUNKS 8u         /* will do where more would take longer than … */
+#define HANDOFF_SOFT_NS       15000000u  /* … this; and on a busy machine, */
+#define HANDOFF_HARD_NS       150000000u /* where the helper waits for its turn, at most this */
+#define TURN_STOP             UINT_MAX
+#define SPINS_PER_LOOK        1024u /* at the clock */
+#define FIXED_LOOP_CALLS      48u
+#define REFERENCE_CHUNKS      8u
 
 struct ball {
     _Alignas(CACHE_LINE_BYTES) atomic_uint turn; /* odd: the helper's; even: the prober's */
@@ -27,8 +30,9 @@ struct ball {
 static bool ball_wait(struct ball *ball, unsigned turn)
 {
     for (unsigned spins = 1;; spins++) {
-        if (atomic_load_explicit(&ball->turn, memory_order_acquire) == turn) {
-            return true;
+        unsigned now = atomic_load_explicit(&ball->turn, memory_order_acquire);
+        if (now == turn || now == TURN_STOP) {
+            return now == turn;
         }
         if (spins % SPINS_PER_LOOK == 0 && clock_wall_ns() > ball->deadline_ns) {
             return false;
@@ -67,9 +71,13 @@ static bool handoff_measure(struct ball *ball, double *out_ns)
 {
     double chunks[HANDOFF_CHUNKS];
     size_t n_chunks = 0;
+    uint64_t soft_ns = clock_wall_ns() + HANDOFF_SOFT_NS;
     /* Chunk 0 waits for the helper to be there; it is not kept. */
     for (unsigned chunk = 0; chunk <= HANDOFF_CHUNKS; chunk++) {
         double chunk_ns;
+        if (n_chunks >= HANDOFF_ENOUGH_CHUNKS && clock_wall_ns() > soft_ns) {
+            break;
+        }
         if (!handoff_chunk(ball, chunk, &chunk_ns)) {
             break;
         }
@@ -109,7 +117,7 @@ static bool handoff_take(double *out_ns)
     }
     size_t first = next_cpu(&allowed, 0);
     size_t second = next_cpu(&allowed, first + 1);
-    struct ball ball = {.deadline_ns = clock_wall_ns() + HANDOFF_BUDGET_NS};
+    struct ball ball = {.deadline_ns = clock_wall_ns() + HANDOFF_HARD_NS};
     atomic_init(&ball.turn, 0);
     pthread_t helper;
     if (pthread_create(&helper, NULL, helper_main, &ball) != 0) {
@@ -118,7 +126,8 @@ static bool handoff_take(double *out_ns)
     bool pinned = pin_thread(helper, second) && pin_thread(pthread_self(), first);
     bool measured = pinned && handoff_measure(&ball, out_ns);
     pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
-    pthread_join(helper, NULL); /* it ends by itself: at its last turn, or at the deadline */
+    atomic_store_explicit(&ball.turn, TURN_STOP, memory_order_release);
+    pthread_join(helper, NULL);
     return measured;
 }
 
@@ -146,7 +155,7 @@ void probe_take(struct probe *out)
 double probe_reference_ns(const struct workload *workload, uint64_t duration_ns)
 {
     double chunks[REFERENCE_CHUNKS];
-    double call_ns = calls_ns(workload, REFERENCE_TRIAL);
+    double call_ns = calls_ns(workload, 1);
     double wanted = (double)duration_ns / REFERENCE_CHUNKS / (call_ns > 1 ? call_ns : 1);
     uint64_t calls = wanted > 1 ? (uint64_t)wanted : 1;
     for (unsigned i = 0; i < REFERENCE_CHUNKS; i++) {
