@@ -3,7 +3,7 @@
  * known and runs can be put in their order. Main thread. */
 #include "runner/command.h"
 
-#include "runner/document.h"
+#include "runner/envelope.h"
 #include "runner/git.h"
 #include "runner/interrupt.h"
 #include "runner/report.h"
@@ -39,7 +39,7 @@ static bool send_batches(Delivery *delivery, const char *path, const GPtrArray *
                          GError **error)
 {
     for (guint from = 0; from < commits->len; from += BATCH_COMMITS) {
-        GString *batch = document_commits(commits, from, MIN(from + BATCH_COMMITS, commits->len));
+        GString *batch = envelope_commits(commits, from, MIN(from + BATCH_COMMITS, commits->len));
         bool is_good = delivery_post(delivery, path, batch->str, batch->len, error);
         g_string_free(batch, TRUE);
         if (!is_good)

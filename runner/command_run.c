@@ -3,7 +3,7 @@
  * rounds, the table, the document, its delivery. Main thread. */
 #include "runner/command.h"
 
-#include "runner/document.h"
+#include "runner/envelope.h"
 #include "runner/interrupt.h"
 #include "runner/machine/machine.h"
 #include "runner/report.h"
@@ -225,15 +225,15 @@ static bool measure(struct job *job, struct rounds_outcome *outcome, GError **er
 static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
                      GError **error)
 {
-    Run *run = document_new(job->provenance, error);
+    Run *run = envelope_new(job->provenance, error);
     if (!run)
         return NULL;
     run->started_ms = started_ms;
-    run->finished_ms = document_now_ms();
+    run->finished_ms = envelope_now_ms();
     run->environment_json = g_strdup(job->machine->environment_json);
     run->topology = g_strdup(job->machine->topology_xml);
     run->context_json =
-        document_context(job->plan, outcome->rounds, job->seed, job->argc, job->argv);
+        envelope_context(job->plan, outcome->rounds, job->seed, job->argc, job->argv);
     g_ptr_array_unref(run->results);
     run->results = g_steal_pointer(&outcome->results);
     return run;
@@ -242,7 +242,7 @@ static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int6
 static GString *print_run(const Run *run, GError **error)
 {
     g_autoptr(Faults) faults = faults_new();
-    GString *document = document_print(run, faults, error);
+    GString *document = envelope_print(run, faults, error);
     if (!document)
         report_faults("the run document", faults);
     return document;
@@ -329,7 +329,7 @@ int command_run(int argc, char **argv, GError **error)
         return print_cells(job.plan);
     if (!prepare_to_measure(&job, error))
         return COMMAND_FAILED;
-    int64_t started_ms = document_now_ms();
+    int64_t started_ms = envelope_now_ms();
     struct rounds_outcome outcome = {0};
     int code = COMMAND_FAILED;
     if (measure(&job, &outcome, error)) {

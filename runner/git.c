@@ -79,10 +79,10 @@ static bool spawn_and_wait(const char *const *argv, const int files[3], int *out
     g_auto(GStrv) environment = git_environment();
     g_autoptr(GError) problem = NULL;
     GPid child = 0;
-    if (!g_spawn_async_with_pipes_and_fds(NULL, argv, (const char *const *)environment,
-                                          G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL,
-                                          NULL, files[0], files[1], files[2], NULL, NULL, 0, &child,
-                                          NULL, NULL, NULL, &problem)) {
+    if (!g_spawn_async_with_pipes_and_fds(
+            NULL, argv, (const char *const *)environment,
+            (GSpawnFlags)(G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD), NULL, NULL, files[0],
+            files[1], files[2], NULL, NULL, 0, &child, NULL, NULL, NULL, &problem)) {
         bool is_absent = g_error_matches(problem, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT);
         g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE, "git cannot be run: %s",
                     is_absent ? "it is not installed (apt install git)" : problem->message);

@@ -2,7 +2,7 @@
  * Reads a file of results, whatever its format, into a checked run document. Main thread. */
 #include "runner/posting.h"
 
-#include "runner/document.h"
+#include "runner/envelope.h"
 #include "schema/formats/format.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static GString *read_file(const char *path, int64_t *out_time_ms, GError **error
     }
     struct stat facts;
     bool is_file = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
-    *out_time_ms = is_file ? (int64_t)facts.st_mtim.tv_sec * 1000 : document_now_ms();
+    *out_time_ms = is_file ? (int64_t)facts.st_mtim.tv_sec * 1000 : envelope_now_ms();
     GString *bytes = g_string_new(NULL);
     bool is_good = read_all(file, bytes, path, error);
     if (!is_stream)
@@ -73,7 +73,7 @@ static Run *read_foreign(const GString *bytes, const struct format *format,
                          const Provenance *provenance, GPtrArray *warnings, Faults *faults,
                          GError **error)
 {
-    g_autoptr(Run) run = document_new(provenance, error);
+    g_autoptr(Run) run = envelope_new(provenance, error);
     if (!run || !format->parse(bytes->str, bytes->len, run, warnings, faults, error))
         return NULL;
     return g_steal_pointer(&run);
@@ -116,7 +116,7 @@ Posting *posting_read(const char *path, const char *format_name, const Provenanc
         add_hint(error, bytes, format);
     g_string_free(bytes, TRUE);
     if (posting->run)
-        posting->document = document_print(posting->run, faults, error);
+        posting->document = envelope_print(posting->run, faults, error);
     return posting->document ? g_steal_pointer(&posting) : NULL;
 }
 

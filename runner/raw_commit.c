@@ -24,7 +24,7 @@ char *raw_commit_clean_text(const char *text, gsize length, gsize bytes_max)
     if (!composed)
         return NULL;
     g_autoptr(GString) clean = g_string_new(NULL);
-    for (const char *at = composed; *at; at = g_utf8_next_char(at)) {
+    for (const char *at = composed; *at; at += g_utf8_skip[(guchar)*at]) {
         gunichar c = g_utf8_get_char(at);
         if (is_direction_character(c))
             continue;

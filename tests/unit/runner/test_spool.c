@@ -67,7 +67,7 @@ static void test_mode_of_a_folder_that_is_there(void)
 {
     g_autofree char *folder = new_folder();
     g_assert_cmpint(g_mkdir_with_parents(folder, 0755), ==, 0);
-    g_autoptr(Spool) spool = open_spool(folder, SERVER);
+    spool_close(open_spool(folder, SERVER));
     g_assert_cmpuint(mode_of(folder, ""), ==, 0755); /* it is not the spool's to change */
 }
 
@@ -151,10 +151,10 @@ static void test_leavings_of_a_kill_are_swept(void)
     struct utimbuf long_ago = {.actime = 1000, .modtime = 1000};
     g_assert_cmpint(utime(old, &long_ago), ==, 0);
     guint others = 0;
-    g_autoptr(GPtrArray) before = spool_entries(spool, &others, NULL);
+    g_ptr_array_unref(spool_entries(spool, &others, NULL));
     g_assert_true(g_file_test(old, G_FILE_TEST_EXISTS)); /* only who holds the lock sweeps */
     g_assert_true(spool_try_lock(spool, NULL));
-    g_autoptr(GPtrArray) after = spool_entries(spool, &others, NULL);
+    g_ptr_array_unref(spool_entries(spool, &others, NULL));
     g_assert_false(g_file_test(old, G_FILE_TEST_EXISTS));
     g_assert_true(g_file_test(fresh, G_FILE_TEST_EXISTS));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Builds documents. It measures nothing and sends nothing. Main thread. */
-#include "runner/document.h"
+#include "runner/envelope.h"
 
 #include "runner/raw_commit.h"
 #include "runner/uuid.h"
@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <string.h>
 
-int64_t document_now_ms(void)
+int64_t envelope_now_ms(void)
 {
     return g_get_real_time() / 1000;
 }
@@ -27,9 +27,9 @@ static struct run_commit *commit_copy(const struct run_commit *commit)
     return copy;
 }
 
-Run *document_new(const Provenance *provenance, GError **error)
+Run *envelope_new(const Provenance *provenance, GError **error)
 {
-    g_autofree char *id = uuid_new_v7(document_now_ms(), error);
+    g_autofree char *id = uuid_new_v7(envelope_now_ms(), error);
     if (!id)
         return NULL;
     Run *run = run_new();
@@ -57,7 +57,7 @@ static char *join_arguments(int argc, char **argv)
     return raw_commit_clean_text(line->str, line->len, RUN_NAME_BYTES_MAX);
 }
 
-char *document_context(const Plan *plan, guint rounds, uint64_t seed, int argc, char **argv)
+char *envelope_context(const Plan *plan, guint rounds, uint64_t seed, int argc, char **argv)
 {
     g_autofree char *arguments = join_arguments(argc, argv);
     json_t *context = json_object();
@@ -75,7 +75,7 @@ char *document_context(const Plan *plan, guint rounds, uint64_t seed, int argc, 
     return copy;
 }
 
-GString *document_print(const Run *run, Faults *faults, GError **error)
+GString *envelope_print(const Run *run, Faults *faults, GError **error)
 {
     GString *text = g_string_new(NULL);
     run_print(run, text);
@@ -124,7 +124,7 @@ static void append_commit(GString *out, const struct run_commit *commit)
     g_string_append_c(out, '}');
 }
 
-GString *document_commits(const GPtrArray *commits, guint from, guint to)
+GString *envelope_commits(const GPtrArray *commits, guint from, guint to)
 {
     GString *out = g_string_new("{\"commits\":[");
     for (guint i = from; i < to; i++) {
