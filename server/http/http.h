@@ -104,12 +104,12 @@ void http_append_encoded(GString *out, const char *text);
 
 /* ---- The server ---------------------------------------------------------------------------------------------------- */
 
-/* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body, then it closes): a malformed request line
- * or header (400), headers over HTTP_CONNECTION_BYTES (431, or 414 for the target), a Content-Length that is no number (400) or beyond
- * 2^64 (413), a malformed chunk (400), an unknown HTTP version (505). What is closed without any answer: a connection that sends no
- * whole request line within idle_seconds_max + request_seconds_max, one that is silent for idle_seconds_max, and one that takes longer
- * than HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that was followed by no whole request within
- * request_seconds_max is answered 408. */
+/* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body, then it closes): a header line without a
+ * colon (400), headers over HTTP_CONNECTION_BYTES (431, or 414 for the target), a Content-Length that is no number (400) or beyond
+ * 2^64 (413), a malformed chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed request line, a
+ * connection that sends no whole request line within idle_seconds_max + request_seconds_max, one that is silent for
+ * idle_seconds_max, and one that takes longer than HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that
+ * was followed by no whole request within request_seconds_max is answered 408. */
 #define HTTP_CONNECTION_BYTES (128u << 10)
 #define HTTP_TARGET_BYTES_MAX (16u << 10) /* path and query; beyond it 414 */
 #define HTTP_PAIRS_MAX        256u        /* query parameters of a request */

@@ -16,11 +16,22 @@ static struct http_connection *connection_of(struct MHD_Connection *mhd)
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
+/* libmicrohttpd is about to cut the query into pairs, in the connection's memory, and closes in
+ * silence where they do not fit. The request has its own copy of the target, so that one long pair
+ * does as well: this is libmicrohttpd's writable buffer, whatever its type says. */
+static void pairs_hide(const char *target)
+{
+    char *at = strchr((char *)(gsize)target, '?');
+    while (at && (at = strchr(at, '&')))
+        *at = ';';
+}
+
 void *http_exchange_target(void *loop, const char *target, struct MHD_Connection *mhd)
 {
     struct http_connection *connection = connection_of(mhd);
     (void)loop;
     connection->request = http_request_new(connection, mhd, target);
+    pairs_hide(target);
     atomic_fetch_add(&connection->loop->server->n_requests, 1);
     return connection->request;
 }

@@ -191,6 +191,50 @@ static void test_framing(void)
     }
 }
 
+/* ---- What libmicrohttpd answers, or closes, by itself: http.h tells of it, and it must stay so ---- */
+
+static void assert_raw(const char *text, size_t length, unsigned status)
+{
+    int fd = client_open(&fixture);
+    client_send(fd, text, length);
+    struct answer answer = answer_read(fd, false);
+    g_test_message("%.60s", text);
+    g_assert_cmpuint(answer.status, ==, status);
+    if (status)
+        assert_header(&answer, "Connection", "close");
+    answer_clear(&answer);
+    close(fd);
+}
+
+static void test_beyond_us(void)
+{
+    static const struct {
+        const char *text;
+        unsigned status;
+    } cases[] = {
+        {"nonsense\r\n\r\n", 0},
+        {"GET\r\n\r\n", 0},
+        {"GET / HTTP/3.0\r\n\r\n", 505},
+        {"GET / HTTP/1.1\r\nno colon here\r\n\r\n", 400},
+        {"POST /api/digest HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400},
+        {"POST /api/digest HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 413},
+        {"POST /api/digest HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+        assert_raw(cases[i].text, strlen(cases[i].text), cases[i].status);
+    g_autofree char *long_text = g_strnfill(200000, 'a');
+    g_autofree char *long_target = g_strdup_printf("GET /%s HTTP/1.1\r\n\r\n", long_text);
+    g_autofree char *long_header = g_strdup_printf("GET / HTTP/1.1\r\nX: %s\r\n\r\n", long_text);
+    assert_raw(long_target, strlen(long_target), 414);
+    assert_raw(long_header, strlen(long_header), 431);
+
+    GString *pairs = g_string_new("/api/echo/x?t");
+    while (pairs->len < (16u << 10))
+        g_string_append(pairs, "&t");
+    assert_text("GET", pairs->str, 400, "more than 256 query parameters");
+    g_string_free(pairs, TRUE);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -202,6 +246,7 @@ int main(int argc, char **argv)
     g_test_add_func("/http/routes/headers", test_headers);
     g_test_add_func("/http/routes/csv", test_csv);
     g_test_add_func("/http/routes/framing", test_framing);
+    g_test_add_func("/http/routes/beyond-us", test_beyond_us);
     fixture_start(&fixture);
     int result = g_test_run();
     fixture_stop(&fixture);
