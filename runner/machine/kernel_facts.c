@@ -240,7 +240,10 @@ void kernel_facts_add(Facts *facts, const char *root)
              "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     add_file(facts, "isolated_cpus", root, "/sys/devices/system/cpu/isolated");
     add_file(facts, "nohz_full", root, "/sys/devices/system/cpu/nohz_full");
-    add_file(facts, "autogroup", root, "/proc/sys/kernel/sched_autogroup_enabled");
+    g_autofree char *autogroup = read_text(root, "/proc/sys/kernel/sched_autogroup_enabled");
+    if (autogroup) {
+        facts_add_bool(facts, "autogroup", *autogroup == '1');
+    }
     long page_bytes = sysconf(_SC_PAGESIZE);
     facts_add_number(facts, "page_bytes", (double)page_bytes);
 }

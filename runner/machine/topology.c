@@ -122,20 +122,22 @@ char *topology_caches(const Topology *topology)
     return g_string_free(text, FALSE);
 }
 
-/* Takes <info name="NAME" …/> out, with the white space before it. */
-static void xml_remove_info(GString *xml, const char *name)
+/* Takes each piece from `start` to the next `end` out, with the white space before it. */
+static void xml_remove(GString *xml, const char *start, const char *end)
 {
-    g_autofree char *start = g_strdup_printf("<info name=\"%s\"", name);
-    for (const char *found = strstr(xml->str, start); found; found = strstr(xml->str, start)) {
-        const char *end = strstr(found, "/>");
-        if (!end) {
+    size_t from = 0;
+    for (const char *found = strstr(xml->str, start); found;
+         found = strstr(xml->str + from, start)) {
+        const char *close = strstr(found + strlen(start), end);
+        if (!close) {
             return;
         }
         const char *first = found;
         while (first > xml->str && g_ascii_isspace(first[-1])) {
             first--;
         }
-        g_string_erase(xml, first - xml->str, end + strlen("/>") - first);
+        from = (size_t)(first - xml->str);
+        g_string_erase(xml, (gssize)from, close + strlen(end) - first);
     }
 }
 
@@ -150,9 +152,13 @@ char *topology_xml(const Topology *topology, GError **error)
     }
     GString *xml = g_string_new(buffer); /* ends with a NUL, which `length` counts */
     hwloc_free_xmlbuffer(topology->tree, buffer);
-    xml_remove_info(xml, "HostName");
-    xml_remove_info(xml, "ProcessName");
-    xml_remove_info(xml, "LinuxCgroup");
+    xml_remove(xml, "<info name=\"HostName\"", "/>");
+    xml_remove(xml, "<info name=\"ProcessName\"", "/>");
+    xml_remove(xml, "<info name=\"LinuxCgroup\"", "/>");
+    /* Hosts give virtual machines memory and take it back: it would make another topology of each
+     * run. */
+    xml_remove(xml, "<page_type ", "/>");
+    xml_remove(xml, "local_memory=\"", "\"");
     return g_string_free(xml, FALSE);
 }
 

@@ -22,6 +22,7 @@ char *topology_cpu_model(
     const Topology *topology); /* "AMD EPYC (family 23 model 1 stepping 2)"; NULL where not known */
 char *topology_caches(
     const Topology *topology); /* "2 x L1d 32 KiB, 2 x L2 512 KiB, L3 8 MiB"; "" where not known */
-char *topology_xml(const Topology *topology,
-                   GError **error); /* without the names of host, process and control group */
+/* Without what changes by itself: the names of host, process and control group, the amount of
+ * memory. */
+char *topology_xml(const Topology *topology, GError **error);
 char *topology_draw(const Topology *topology); /* indented lines, each with its newline */

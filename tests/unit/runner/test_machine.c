@@ -8,6 +8,7 @@
 #include "runner/machine/machine.h"
 #include "runner/machine/topology.h"
 #include <ftw.h>
+#include <hwloc.h>
 #include <jansson.h>
 #include <sched.h>
 #include <stdio.h>
@@ -267,10 +268,28 @@ static void test_topology(void)
     g_assert_null(strstr(machine->topology_xml, "HostName"));
     g_assert_null(strstr(machine->topology_xml, "ProcessName"));
     g_assert_null(strstr(machine->topology_xml, "test_machine"));
+    g_assert_null(strstr(machine->topology_xml, "local_memory"));
+    g_assert_null(strstr(machine->topology_xml, "page_type"));
+    g_assert_true(g_str_has_suffix(machine->topology_xml, "</topology>\n"));
     g_assert_cmpint(gethostname(host, sizeof host - 1), ==, 0);
     g_autofree char *as_value = g_strdup_printf("value=\"%s\"", host);
     g_assert_null(strstr(machine->topology_xml, as_value));
     g_assert_cmpuint(strlen(machine->topology_xml), <=, RUN_TOPOLOGY_BYTES_MAX);
+}
+
+/* What is left of the XML is still a topology. */
+static void test_topology_can_be_read(void)
+{
+    GError *error = NULL;
+    hwloc_topology_t tree;
+    g_autoptr(Machine) machine = machine_read(&error);
+    g_assert_no_error(error);
+    size_t size = strlen(machine->topology_xml) + 1;
+    g_assert_cmpint(hwloc_topology_init(&tree), ==, 0);
+    g_assert_cmpint(hwloc_topology_set_xmlbuffer(tree, machine->topology_xml, (int)size), ==, 0);
+    g_assert_cmpint(hwloc_topology_load(tree), ==, 0);
+    g_assert_cmpint(hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PU), ==, machine->pus);
+    hwloc_topology_destroy(tree);
 }
 
 static void test_drawing(void)
@@ -301,6 +320,7 @@ int main(int argc, char **argv)
     g_test_add_func("/machine/facts-are-canonical", test_facts_are_canonical);
     g_test_add_func("/machine/read", test_machine);
     g_test_add_func("/machine/topology", test_topology);
+    g_test_add_func("/machine/topology-can-be-read", test_topology_can_be_read);
     g_test_add_func("/machine/drawing", test_drawing);
     return g_test_run();
 }
