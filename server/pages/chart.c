@@ -193,7 +193,7 @@ static void draw_x_axis(Html *html, const struct frame *frame)
 /* The band between two neighbours is drawn only where both claim an interval. */
 static void draw_band(Html *html, const struct frame *frame, const struct chart_line *line)
 {
-    html_literal(html, "<path class=\"band\" stroke=\"none\" fill-opacity=\".16\" d=\"");
+    html_literal(html, "<path class=\"band\" stroke=\"none\" fill-opacity=\".2\" d=\"");
     const struct chart_point *left = NULL;
     for (guint i = 0; i < line->n_points; i++) {
         const struct chart_point *right = &line->points[i];

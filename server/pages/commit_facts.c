@@ -136,7 +136,7 @@ static void write_run(Html *html, const struct store_run *run)
 static void write_unmeasured(Html *html, const struct commit_view *view)
 {
     g_autofree char *origin = http_request_origin(view->request);
-    g_autofree char *quoted = g_shell_quote(view->commit->project->name);
+    g_autofree char *quoted = link_shell_word(view->commit->project->name);
     g_autofree char *command =
         g_strdup_printf("git checkout %s\nbreakeven-runner run --quick --project %s --server %s",
                         view->commit->sha, quoted, origin);

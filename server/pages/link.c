@@ -45,6 +45,14 @@ char *link_forge(const char *url_template, const char *sha)
                                                      : NULL;
 }
 
+char *link_shell_word(const char *text)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/@+";
+    bool is_plain = *text != '\0' && *text != '-' && text[strspn(text, plain)] == '\0';
+    return is_plain ? g_strdup(text) : g_shell_quote(text);
+}
+
 static void append_pair(GString *url, const char *name, const char *value)
 {
     if (url->len > 1)

@@ -14,6 +14,9 @@ char *link_commit(const char *project, const char *sha);
  * address. */
 char *link_forge(const char *url_template, const char *sha);
 
+/* A word for a shell: quoted where it holds more than letters, digits and ._-/@+ */
+char *link_shell_word(const char *text);
+
 /* "?…" made of `pairs` (struct http_pair *) with `name` set to `value` (NULL: left out); of a
  * repeated name all are replaced. "?" where nothing is left. */
 char *link_query(const GPtrArray *pairs, const char *name, const char *value);

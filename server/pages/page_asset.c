@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /assets/{file} and /favicon.ico: the bundled files under names that hold the hash of their content. An event
- * thread. */
+ * /assets/{file} and /favicon.ico: the bundled files under names that hold the hash of their
+ * content. An event thread. */
 #include "server/context.h"
 #include "server/routes.h"
 #include "web/web_assets.h"

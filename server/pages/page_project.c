@@ -139,7 +139,7 @@ static void write_commits(Html *html, HttpRequest *request, const struct store_p
 static void write_empty(Html *html, const HttpRequest *request, const struct store_project *project)
 {
     g_autofree char *origin = http_request_origin(request);
-    g_autofree char *quoted = g_shell_quote(project->name);
+    g_autofree char *quoted = link_shell_word(project->name);
     g_autofree char *command =
         g_strdup_printf("breakeven-runner run --quick --project %s --server %s", quoted, origin);
     html_literal(html, "<section class=\"card notice\"><h2>No run of this project yet</h2><p>In "

@@ -3,7 +3,7 @@
 // commits without data are drawn here, in uPlot's hooks.
 import uPlot from "uplot";
 import * as format from "./format";
-import { aligned, HOLLOW, rangeOf } from "./model";
+import { aligned, HOLLOW, pointAt, rangeOf } from "./model";
 import type { Line, Trend, View } from "./model";
 import { colourOf, dashOf, readPalette, traceMark } from "./plot_marks";
 import type { Palette } from "./plot_marks";
@@ -19,6 +19,7 @@ export class Plot {
   view: View;
   palette: Palette = readPalette();
   private hidden = new Set<number>();
+  private pinned: { line: Line; column: number } | null = null;
 
   constructor(readonly trend: Trend, readonly host: HTMLElement, private readonly events: PlotEvents) {
     this.view = trend.view;
@@ -33,6 +34,12 @@ export class Plot {
     this.hidden = new Set(ids);
     this.trend.lines.forEach((line, i) => this.u.setSeries(i + 1, { show: this.isShown(line) }));
     this.setView(this.view);
+  }
+
+  /** Rings the point whose samples are shown. */
+  setPinned(pinned: { line: Line; column: number } | null): void {
+    this.pinned = pinned;
+    this.u.redraw(false, false);
   }
 
   setView(view: View): void {
@@ -150,7 +157,7 @@ export class Plot {
       }
       left = i;
     }
-    context.globalAlpha = 0.16;
+    context.globalAlpha = 0.2;
     context.fillStyle = colourOf(this.palette, line.slot);
     context.fill(path);
     context.globalAlpha = 1;
@@ -178,6 +185,7 @@ export class Plot {
   private drawOver(): void {
     this.clipped((context) => {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawPoints(context, line);
+      this.drawPinned(context);
     });
   }
 
@@ -193,6 +201,16 @@ export class Plot {
     context.fillStyle = this.palette.surface;
     context.fill(hollow);
     context.stroke(hollow);
+  }
+
+  private drawPinned(context: CanvasRenderingContext2D): void {
+    const index = this.pinned ? pointAt(this.pinned.line, this.pinned.column) : -1;
+    if (!this.pinned || index < 0 || !this.isShown(this.pinned.line)) return;
+    context.strokeStyle = this.palette.text;
+    context.lineWidth = 2 * devicePixelRatio;
+    context.beginPath();
+    context.arc(this.x(this.pinned.column), this.y(this.pinned.line.value[index]!), 8 * devicePixelRatio, 0, 2 * Math.PI);
+    context.stroke();
   }
 
   /** A band needs two points; one alone shows its interval as a bar. */

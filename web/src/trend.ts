@@ -131,10 +131,12 @@ class TrendPage {
     const at = this.snapped(column), line = this.nearestLine(at, y);
     if (!line) return;
     setAddress({ at: this.trend.sha[at]!, line: String(line.id) });
+    this.plot.setPinned({ line, column: at });
     this.panel.show(line, at, pointAt(line, at));
   }
 
   private unpin(): void {
+    this.plot.setPinned(null);
     setAddress({ at: null, line: null });
     this.host.focus();
   }
@@ -143,6 +145,7 @@ class TrendPage {
     const sha = getAddress("at"), id = Number(getAddress("line"));
     const column = sha ? this.trend.sha.indexOf(sha) : -1, line = this.trend.lines.find((candidate) => candidate.id === id);
     if (column < 0 || !line || pointAt(line, column) < 0) return;
+    this.plot.setPinned({ line, column });
     this.panel.show(line, column, pointAt(line, column));
   }
 }

@@ -163,6 +163,20 @@ static void test_links(void)
     g_assert_null(link_forge(NULL, "0123"));
 }
 
+static void test_shell_words(void)
+{
+    const char *const cases[][2] = {{"breakeven", "breakeven"},
+                                    {"a b", "'a b'"},
+                                    {"$(reboot)", "'$(reboot)'"},
+                                    {"-x", "'-x'"},
+                                    {"", "''"},
+                                    {"it's", "'it'\\''s'"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *word = link_shell_word(cases[i][0]);
+        g_assert_cmpstr(word, ==, cases[i][1]);
+    }
+}
+
 static void test_query(void)
 {
     struct http_pair pairs[] = {{(char *)(gsize) "param.x", (char *)(gsize) "1"},
@@ -189,6 +203,7 @@ int main(int argc, char **argv)
     g_test_add_func("/html/json", test_json);
     g_test_add_func("/html/coordinate", test_coordinate);
     g_test_add_func("/html/links", test_links);
+    g_test_add_func("/html/shell-words", test_shell_words);
     g_test_add_func("/html/query", test_query);
     return g_test_run();
 }
