@@ -41,16 +41,17 @@ static bool configure(sqlite3 *db, enum sqlite_role role, GError **error)
 {
     sqlite3_busy_timeout(db, SQLITE_BUSY_TIMEOUT_MS);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    const char *settings[] = {
-        [SQLITE_ROLE_WRITER] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
-                               "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY;",
-        [SQLITE_ROLE_READER] = "PRAGMA query_only=1; PRAGMA temp_store=MEMORY;",
-        [SQLITE_ROLE_CHECKPOINTER] = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;",
-    };
+    static const char writer[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                                 "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY;";
+    static const char reader[] = "PRAGMA query_only=1; PRAGMA temp_store=MEMORY;";
+    static const char checkpointer[] = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;";
+    const char *settings = role == SQLITE_ROLE_WRITER   ? writer
+                           : role == SQLITE_ROLE_READER ? reader
+                                                        : checkpointer;
     g_autofree char *cache = g_strdup_printf("PRAGMA cache_size=-%d;",
                                              role == SQLITE_ROLE_WRITER ? SQLITE_CACHE_KIB_WRITER
                                                                         : SQLITE_CACHE_KIB_READER);
-    return sqlite_script(db, settings[role], "set up a connection to the store", error) &&
+    return sqlite_script(db, settings, "set up a connection to the store", error) &&
            sqlite_script(db, cache, "set up a connection to the store", error);
 }
 

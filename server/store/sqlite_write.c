@@ -296,7 +296,7 @@ bool sqlite_writer_set_defaults(SqliteWriter *writer, int64_t project_id, const 
         return false;
     sqlite3_stmt *read = writer->statements[READ_DEFAULTS];
     bool fine = true;
-    int code;
+    int code = SQLITE_DONE;
     sqlite_bind(read, "t", json);
     while (fine && (code = sqlite3_step(read)) == SQLITE_ROW) {
         const char *bench = (const char *)sqlite3_column_text(read, 0);
