@@ -144,8 +144,8 @@ static void test_environment_digest(void)
 {
     static const char *const same[] = {"{\"cores\":8,\"cpu\":\"x\"}",
                                        "{\"cpu\":\"x\",\"cores\":8.0}",
-                                       "{\"cpu\":\"x\",\"cores\":8,\"hostname\":\"a\",\"load\":3,"
-                                       "\"governor\":\"unknown\",\"smt\":\"\"}"};
+                                       ("{\"cpu\":\"x\",\"cores\":8,\"hostname\":\"a\",\"load\":3,"
+                                        "\"governor\":\"unknown\",\"smt\":\"\"}")};
     static const char *const other[] = {"{\"cores\":4,\"cpu\":\"x\"}",
                                         "{\"cores\":8,\"cpu\":\"y\"}",
                                         "{\"cpu\":\"x\"}",
