@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One cell measured in a process of its own: the parent's side (cell_measure) starts this program again with CELL_ARGUMENT,
- * the child's side (cell_child_main) measures and sends one framed, checksummed result through a pipe. A child that crashes, hangs or
- * sends rubbish is a result that says so, never the end of the run. Children are killed as a group, and with their parent. */
+ * One cell measured in a process of its own: the parent's side (cell_measure) starts this program
+ * again with CELL_ARGUMENT, the child's side (cell_child_main) measures and sends one framed,
+ * checksummed result through a pipe. A child that crashes, hangs or sends rubbish is a result that
+ * says so, never the end of the run. Children are killed as a group, and with their parent. */
 #pragma once
 
 #include "runner/benches/bench.h"
@@ -15,21 +16,25 @@ struct cell {
 };
 
 struct cell_request {
-    uint64_t iterations;     /* in a sample; 0: calibrate to sample_ms and say how many in out_iterations */
-    uint32_t samples;        /* to take in this process, after a warm-up that is dropped */
-    uint32_t sample_ms;      /* what a sample should last, for calibration */
+    uint64_t
+        iterations; /* in a sample; 0: calibrate to sample_ms and say how many in out_iterations */
+    uint32_t samples;         /* to take in this process, after a warm-up that is dropped */
+    uint32_t sample_ms;       /* what a sample should last, for calibration */
     uint32_t timeout_seconds; /* the watchdog's */
 };
 
-/* A result in the form of the run document: bench, params, metrics items_per_second, real_time, cpu_time_per_item with `samples` samples
- * each, what was recorded beside each sample, info; or its error. Never NULL. The reference workload, measured beside each sample,
- * and the probe are in `beside`. GError only where no process could be started at all. */
-struct run_result *cell_measure(const struct cell *cell, const struct cell_request *request, uint64_t *out_iterations, GError **error);
+/* A result in the form of the run document: bench, params, metrics items_per_second, real_time,
+ * cpu_time_per_item with `samples` samples each, what was recorded beside each sample, info; or its
+ * error. Never NULL. The reference workload, measured beside each sample, and the probe are in
+ * `beside`. GError only where no process could be started at all. */
+struct run_result *cell_measure(const struct cell *cell, const struct cell_request *request,
+                                uint64_t *out_iterations, GError **error);
 
 /* main() of the child; argv[1] is CELL_ARGUMENT. */
 int cell_child_main(int argc, char **argv);
 
-/* The same with a table of one's own (NULL-terminated): a program that has other benchmarks than benches[]. */
+/* The same with a table of one's own (NULL-terminated): a program that has other benchmarks than
+ * benches[]. */
 int cell_child_main_from(const struct bench *const *table, int argc, char **argv);
 
 /* Kills the child that is running, if any: for signal handlers. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a benchmark is: one file here, one row of the table benches[]. It is run in a process of its own, on its main thread.
- * An iteration is the benchmark's unit of repetition; only the number of iterations in a sample is calibrated. What is outside the
- * timed region (making and destroying a pool) happens inside `iterate`, between iterations, and is left out of the time that it returns. */
+ * What a benchmark is: one file here, one row of the table benches[]. It is run in a process of its
+ * own, on its main thread. An iteration is the benchmark's unit of repetition; only the number of
+ * iterations in a sample is calibrated. What is outside the timed region (making and destroying a
+ * pool) happens inside `iterate`, between iterations, and is left out of the time that it returns.
+ */
 #pragma once
 
 #include "runner/executor.h"
@@ -11,7 +13,7 @@
 
 #define BENCH_EXECUTOR_MAX 256u
 
-#define BENCH_THREADS_MAX  1024u
+#define BENCH_THREADS_MAX 1024u
 
 struct bench_case {
     char executor[BENCH_EXECUTOR_MAX]; /* "" where the benchmark takes none */
@@ -21,23 +23,26 @@ struct bench_case {
 
 /* What one sample measured. Wall time is for rates, process CPU for cost; they are never mixed. */
 struct bench_timing {
-    uint64_t wall_ns;  /* of the timed regions, summed */
-    uint64_t cpu_ns;   /* process CPU over the same regions */
-    uint64_t items;    /* tasks (or calls) that ran in them, counted by the tasks themselves */
+    uint64_t wall_ns; /* of the timed regions, summed */
+    uint64_t cpu_ns;  /* process CPU over the same regions */
+    uint64_t items;   /* tasks (or calls) that ran in them, counted by the tasks themselves */
     uint64_t iterations;
 };
 
 struct bench {
     const char *name;
-    uint32_t version;      /* raise it when what is measured changes */
+    uint32_t version; /* raise it when what is measured changes */
     const char *description;
-    const char *executors; /* the executors of the default matrix, comma-separated; "" : takes none */
-    bool only_those;       /* it runs on no other executor than these */
-    bool takes_threads;    /* where the executor does, too */
+    const char
+        *executors;     /* the executors of the default matrix, comma-separated; "" : takes none */
+    bool only_those;    /* it runs on no other executor than these */
+    bool takes_threads; /* where the executor does, too */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
-    /* False with an error where this case cannot be (an executor that is not there, threads 0). Everything that lives across iterations. */
+    /* False with an error where this case cannot be (an executor that is not there, threads 0).
+     * Everything that lives across iterations. */
     bool (*setup)(void **out_state, const struct bench_case *cell, GError **error);
-    /* Runs `iterations` and adds to *timing. False with an error where a task was lost, ran twice or failed. */
+    /* Runs `iterations` and adds to *timing. False with an error where a task was lost, ran twice
+     * or failed. */
     bool (*iterate)(void *state, uint64_t iterations, struct bench_timing *timing, GError **error);
     void (*teardown)(void *state);
 };
@@ -47,7 +52,8 @@ const struct bench *bench_find(const char *name);
 char *bench_names(void); /* "WorkloadCost, …" for messages */
 
 /* The rows. */
-extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn, bench_threaded_task_group;
+extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn,
+    bench_threaded_task_group;
 
 /* "ThreadPoolSpawn/executor:fifo/threads:4/task_cost:1000" */
 char *bench_case_name(const struct bench *bench, const struct bench_case *cell);
