@@ -21,12 +21,26 @@
 #define NS_PER_MS   1000000u
 #define READ_BYTES  65536u
 
-static atomic_int running_pid; /* 0: none. Lock-free, so a signal handler may read it */
+/* The child's process id, or one of these. Lock-free, so a signal handler may use it. */
+enum { CHILD_NONE = 0, CHILD_STARTING = -1, CHILD_UNWANTED = -2 };
+static atomic_int running_pid = CHILD_NONE;
 
 void cell_interrupt(void)
 {
-    int pid = atomic_load(&running_pid);
+    int pid = CHILD_STARTING;
+    if (atomic_compare_exchange_strong(&running_pid, &pid, CHILD_UNWANTED)) {
+        return; /* child_is_there kills it as soon as its number is known */
+    }
     if (pid > 0) {
+        kill(-pid, SIGKILL);
+    }
+}
+
+static void child_is_there(pid_t pid)
+{
+    int before = CHILD_STARTING;
+    if (!atomic_compare_exchange_strong(&running_pid, &before, pid)) {
+        atomic_store(&running_pid, pid);
         kill(-pid, SIGKILL);
     }
 }
@@ -259,7 +273,7 @@ static void wait_for_end(pid_t pid, bool in_time, CellOutcome *outcome)
     kill(-pid, SIGKILL);
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
-    atomic_store(&running_pid, 0);
+    atomic_store(&running_pid, CHILD_NONE);
     while (waitid(P_PID, (id_t)pid, &info, WEXITED) != 0 && errno == EINTR) {
     }
     outcome->code = info.si_status;
@@ -269,34 +283,52 @@ static void wait_for_end(pid_t pid, bool in_time, CellOutcome *outcome)
     }
 }
 
+/* The child, and a descriptor that tells of its end. 0 or an errno; then there is no child. */
+static int start_child(struct pipes *pipes, GStrv arguments, pid_t *out_pid, int *out_pidfd)
+{
+    siginfo_t info;
+    if (!pipe_open(&pipes->result_read, &pipes->result_write) ||
+        !pipe_open(&pipes->tail_read, &pipes->tail_write)) {
+        return errno;
+    }
+    int failure = spawn_child(pipes, arguments, out_pid);
+    close_fd(&pipes->result_write);
+    close_fd(&pipes->tail_write);
+    if (failure) {
+        return failure;
+    }
+    *out_pidfd = pidfd_open(*out_pid, 0);
+    if (*out_pidfd >= 0) {
+        return 0;
+    }
+    failure = errno;
+    kill(-*out_pid, SIGKILL);
+    waitid(P_PID, (id_t)*out_pid, &info, WEXITED);
+    return failure;
+}
+
 CellOutcome *cell_process_run(const struct cell *cell, const struct cell_request *request,
                               GError **error)
 {
     struct pipes pipes = {-1, -1, -1, -1};
     pid_t pid = 0;
-    int failure = 0;
+    int pidfd = -1;
     g_auto(GStrv) arguments = order_arguments(cell, request);
-    if (!pipe_open(&pipes.result_read, &pipes.result_write) ||
-        !pipe_open(&pipes.tail_read, &pipes.tail_write)) {
-        failure = errno;
-    } else {
-        failure = spawn_child(&pipes, arguments, &pid);
-    }
-    int pidfd = failure ? -1 : pidfd_open(pid, 0);
+    uint64_t timeout_ns = (uint64_t)request->timeout_seconds * MS_PER_S * NS_PER_MS;
+    uint64_t deadline_ns = clock_wall_ns() + timeout_ns;
+    atomic_store(&running_pid, CHILD_STARTING);
+    int failure = start_child(&pipes, arguments, &pid, &pidfd);
     if (failure) {
+        atomic_store(&running_pid, CHILD_NONE);
         pipes_close(&pipes);
         g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
                     "cannot start a process to measure in: %s", g_strerror(failure));
         return NULL;
     }
-    atomic_store(&running_pid, pid);
-    close_fd(&pipes.result_write);
-    close_fd(&pipes.tail_write);
+    child_is_there(pid);
     CellOutcome *outcome = g_new0(CellOutcome, 1);
     outcome->bytes = g_byte_array_new();
     outcome->tail = g_string_new(NULL);
-    uint64_t deadline_ns =
-        clock_wall_ns() + (uint64_t)request->timeout_seconds * MS_PER_S * NS_PER_MS;
     bool in_time = collect(&pipes, pidfd, deadline_ns, outcome);
     wait_for_end(pid, in_time, outcome);
     drain(&pipes, outcome);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -474,6 +475,25 @@ static void test_interrupt(void)
     pid_file_remove(file);
 }
 
+/* No room for another descriptor: no process can be started, and that is no result. */
+static void test_cannot_start(void)
+{
+    const struct cell cell = {.bench = &good, .values = {.task_cost = 1000}};
+    const struct cell_request request = {.iterations = 1, .samples = 1, .timeout_seconds = 9};
+    struct rlimit before, none;
+    uint64_t iterations;
+    g_autoptr(GError) error = NULL;
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    none = before;
+    none.rlim_cur = 3;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &none), ==, 0);
+    struct run_result *result = cell_measure(&cell, &request, &iterations, &error);
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    g_assert_null(result);
+    g_assert_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE);
+    g_assert_nonnull(strstr(error->message, "cannot start a process to measure in: "));
+}
+
 static int host_main(void)
 {
     const struct cell cell = {.bench = &hangs, .values = {.task_cost = 1000}};
@@ -567,6 +587,7 @@ int main(int argc, char **argv)
     g_test_add_func("/cell/watchdog", test_watchdog);
     g_test_add_func("/cell/group-is-killed", test_group_is_killed);
     g_test_add_func("/cell/interrupt", test_interrupt);
+    g_test_add_func("/cell/cannot-start", test_cannot_start);
     g_test_add_func("/cell/dies-with-its-parent", test_dies_with_its_parent);
     g_test_add_func("/cell/orphan-refuses", test_orphan_refuses);
     g_test_add_func("/cell/orders", test_orders);
