@@ -190,6 +190,19 @@ static void draw_x_axis(Html *html, const struct frame *frame)
     html_literal(html, "\"/>");
 }
 
+static void draw_changes(Html *html, const struct frame *frame)
+{
+    html_literal(html, "<path class=\"change\" stroke=\"#8f4a00\" stroke-dasharray=\"2 4\" d=\"");
+    for (guint i = 0; i < frame->chart->n_columns; i++) {
+        if (!frame->chart->columns[i].is_change)
+            continue;
+        move_to(html, TRUE, x_of(frame, i), frame->top);
+        html_literal(html, "V");
+        html_coordinate(html, HEIGHT - PAD_BOTTOM);
+    }
+    html_literal(html, "\"/>");
+}
+
 /* The band between two neighbours is drawn only where both claim an interval. */
 static void draw_band(Html *html, const struct frame *frame, const struct chart_line *line)
 {
@@ -332,6 +345,7 @@ void chart_render(Html *html, const struct chart *chart)
         draw_heading(html, &frame);
     draw_y_axis(html, &frame);
     draw_x_axis(html, &frame);
+    draw_changes(html, &frame);
     for (guint i = 0; i < chart->n_lines; i++)
         draw_line(html, &frame, &chart->lines[i]);
     if (chart->standalone)

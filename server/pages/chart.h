@@ -28,6 +28,7 @@ struct chart_line {
 
 struct chart_column {
     const char *label, *sublabel; /* "1a2b3c4", "2026-11-03"; either may be NULL */
+    bool is_change;               /* a dotted line down the plot */
     bool is_empty;                /* no line has a value here: marked on the axis */
 };
 

@@ -45,7 +45,7 @@ static bool write_benchmark(Html *html, StoreSnapshot *snapshot,
         return false;
     html_literal(html, "<tr>");
     write_benchmark_name(html, benchmark);
-    html_print(html, "<td class=\"num\">%u</td><td class=\"num\">", benchmark->series->len);
+    html_literal(html, "<td class=\"num\">");
     headline_write_value(html, headline);
     html_literal(html, "<span class=\"sub\">");
     html_text(html, headline->label);
@@ -55,7 +55,7 @@ static bool write_benchmark(Html *html, StoreSnapshot *snapshot,
     struct store_commit *commit = headline_commit(headline);
     if (commit)
         layout_commit(html, commit);
-    html_literal(html, "</td></tr>");
+    html_print(html, "</td><td class=\"num\">%u</td></tr>", benchmark->series->len);
     return true;
 }
 
@@ -68,9 +68,10 @@ static bool write_benchmarks(Html *html, HttpRequest *request, StoreSnapshot *sn
     html_literal(html,
                  "<section class=\"card\"><h2>Benchmarks</h2><div class=\"scroll\" tabindex=\"0\" "
                  "role=\"region\" aria-label=\"Benchmarks\"><table><thead><tr>"
-                 "<th scope=\"col\">Benchmark</th><th scope=\"col\" class=\"num\">Series</th>"
+                 "<th scope=\"col\">Benchmark</th>"
                  "<th scope=\"col\" class=\"num\">Latest value</th><th scope=\"col\">Trend</th>"
-                 "<th scope=\"col\">At commit</th></tr></thead><tbody>");
+                 "<th scope=\"col\">At commit</th><th scope=\"col\" "
+                 "class=\"num\">Series</th></tr></thead><tbody>");
     for (guint i = paging.first; i < paging.end; i++) {
         const struct store_benchmark *benchmark =
             (const struct store_benchmark *)g_ptr_array_index(project->benchmarks, i);

@@ -143,6 +143,21 @@ GArray *trend_series_points(StoreSnapshot *snapshot, int64_t series_id, const ch
  * ---------------------------------------------------------------------------------------------------------
  */
 
+/* Marks the points whose machine is no longer what it was at the line's point before. A run that
+ * tells no environment says nothing of a change. */
+static void mark_changes(StoreSnapshot *snapshot, struct trend_line *line)
+{
+    const char *before = NULL;
+    for (guint i = 0; i < line->points->len; i++) {
+        struct trend_point *point = &g_array_index(line->points, struct trend_point, i);
+        const struct store_run *run = store_run_by_seq(snapshot, point->value.last_run_seq);
+        if (point->hollow || !run || !run->environment_digest)
+            continue;
+        point->environment_changed = before && strcmp(before, run->environment_digest) != 0;
+        before = run->environment_digest;
+    }
+}
+
 /* Points with their commit's position in `column`, until the columns are laid out. */
 static void append_points(struct trend_line *line, const GArray *inputs, const char *branch,
                           bool hollow)
@@ -195,6 +210,7 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
     append_points(line, on, data->branch, false);
     append_points(line, off, NULL, true);
     g_array_sort(line->points, compare_points);
+    mark_changes(snapshot, line);
     g_ptr_array_add(data->lines, line);
     return true;
 }
@@ -203,9 +219,10 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
  * -------------------------------------------------------------------------------------------------------
  */
 
-#define FLAG_LINE  1u /* of the branch */
-#define FLAG_ASIDE 2u /* has a point of another branch's run */
-#define FLAG_VALUE 4u
+#define FLAG_LINE   1u /* of the branch */
+#define FLAG_ASIDE  2u /* has a point of another branch's run */
+#define FLAG_VALUE  4u
+#define FLAG_CHANGE 8u
 
 static void flag_points(const TrendData *data, guint8 *flags)
 {
@@ -214,7 +231,8 @@ static void flag_points(const TrendData *data, guint8 *flags)
             (const struct trend_line *)g_ptr_array_index(data->lines, i);
         for (guint k = 0; k < line->points->len; k++) {
             const struct trend_point *point = &g_array_index(line->points, struct trend_point, k);
-            flags[point->column] |= (guint8)(FLAG_VALUE | (point->hollow ? FLAG_ASIDE : FLAG_LINE));
+            flags[point->column] |= (guint8)(FLAG_VALUE | (point->hollow ? FLAG_ASIDE : FLAG_LINE) |
+                                             (point->environment_changed ? FLAG_CHANGE : 0));
         }
     }
 }
@@ -262,9 +280,11 @@ static void lay_columns(TrendData *data, const struct store_project *project, co
         } else {
             struct trend_column column = {.commit = commit_at(project, i),
                                           .is_measured = (flags[i] & FLAG_VALUE) != 0,
-                                          .is_aside = !(flags[i] & FLAG_LINE)};
+                                          .is_aside = !(flags[i] & FLAG_LINE),
+                                          .is_change = (flags[i] & FLAG_CHANGE) != 0};
             columns_by_position[i] = data->columns->len;
             data->n_measured += column.is_measured ? 1 : 0;
+            data->n_changes += column.is_change ? 1 : 0;
             g_array_append_val(data->columns, column);
         }
     }

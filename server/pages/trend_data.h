@@ -14,12 +14,14 @@ struct trend_column {
     struct store_commit *commit;
     bool is_measured; /* a chosen line has a value here */
     bool is_aside;    /* of another branch */
+    bool is_change;   /* a line's environment changed here */
 };
 
 struct trend_point {
     guint column;
     struct commit_point value;
-    bool hollow; /* of another branch's runs */
+    bool hollow;              /* of another branch's runs */
+    bool environment_changed; /* against the line's point before it */
 };
 
 struct trend_line {
@@ -41,6 +43,7 @@ struct trend_data {
     bool branch_is_fallback;    /* the default branch has no runs; this one has the latest */
     GArray *columns;            /* struct trend_column, oldest first */
     guint n_older, n_newer;     /* commits of the branch before and after the columns */
+    guint n_changes;            /* columns at which the environment changed */
     guint n_measured;           /* columns with a value */
     guint view_first, view_end; /* the columns looked at: view_first <= i < view_end */
     bool has_view;              /* the address names a range */

@@ -57,7 +57,8 @@ static void drawing_add_column(struct drawing *drawing, const struct trend_colum
     struct chart_column shown = {.label = g_string_chunk_insert(drawing->texts, label),
                                  .sublabel =
                                      day ? g_string_chunk_insert_const(drawing->texts, day) : NULL,
-                                 .is_empty = !column->is_measured};
+                                 .is_empty = !column->is_measured,
+                                 .is_change = column->is_change};
     g_array_append_val(drawing->columns, shown);
 }
 
@@ -154,6 +155,8 @@ static void write_notes(Html *html, const struct trend_view *view)
     if (data->n_measured < data->columns->len)
         html_literal(html, "; a tick below the axis marks one without data");
     html_literal(html, "</span>");
+    if (data->n_changes > 0)
+        html_literal(html, "<span>A dotted line: the machine’s environment changed</span>");
     if (view->wanted.with_branches)
         html_literal(html, "<span>Hollow marks: runs of other branches</span>");
     write_omissions(html, view);

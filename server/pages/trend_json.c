@@ -45,7 +45,7 @@ static double field_of(const struct trend_point *point, char field)
     default:
         return (point->hollow ? 1 : 0) + (point->value.flagged ? 2 : 0) +
                (point->value.dirty ? 4 : 0) + (point->value.censored > 0 ? 8 : 0) +
-               (point->value.censored < 0 ? 16 : 0);
+               (point->value.censored < 0 ? 16 : 0) + (point->environment_changed ? 32 : 0);
     }
 }
 

@@ -54,6 +54,8 @@ static void write_cell(Html *html, const struct trend_view *view, const struct t
         html_print(html, " <span class=\"tag\">%s</span>", value->branch);
     if (value->dirty)
         html_literal(html, " <span class=\"tag warn\">dirty tree</span>");
+    if (point->environment_changed)
+        html_literal(html, " <span class=\"tag\">environment changed</span>");
     if (value->flagged)
         html_literal(html, " <span class=\"tag warn\">flagged</span>");
     html_literal(html, "</td>");

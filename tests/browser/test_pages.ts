@@ -172,7 +172,8 @@ for (const scheme of ["light", "dark"] as const) {
       ];
       for (const [name, path, status] of pages) {
         const { page, assertClean, close } = await open(browser, server.origin, path, { status, colorScheme: scheme, viewport: { width, height: 900 } });
-        await page.waitForLoadState("networkidle");
+        if (name.startsWith("trend")) await page.locator("#chart canvas").waitFor();
+        if (name === "trend-point") await page.locator("#point svg.strip").waitFor();
         await shoot(page, `${name}-${width}-${scheme}`);
         assert.equal(await overflow(page), 0, `${name} scrolls sideways`);
         if (width === (scheme === "dark" ? 1440 : 390)) assert.deepEqual(await accessibilityFaults(page), [], name);

@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
 import { launch, open, shoot } from "./support/browser";
-import { BENCH, BRANCH, COMMITS, postHistory, PROJECT, UNMEASURED } from "./support/history";
+import { BENCH, BRANCH, COMMITS, KERNEL_AT, postHistory, PROJECT, UNMEASURED } from "./support/history";
 import type { History } from "./support/history";
 
 let server: Server, browser: Browser, history: History;
@@ -177,6 +177,9 @@ test("without script: a drawing, a form that submits, a table in pages", async (
   assert.equal(await page.locator("#chart svg g .stroke").count(), 4);
   assert.equal(await page.locator("#chart svg .gaps").getAttribute("d").then((d) => d!.split("M").length - 1), UNMEASURED.length);
   assert.equal(await rows(page).count(), 50);
+  assert.equal(await page.locator("#chart svg .change").getAttribute("d").then((d) => d!.split("M").length - 1), 1, "one change of the environment");
+  const changed = page.locator("#points tbody tr", { hasText: "environment changed" });
+  assert.equal(await changed.locator("th").textContent(), history.main[KERNEL_AT]!.sha.slice(0, 8));
   await shoot(page, "trend-no-script");
   await page.getByRole("link", { name: "Next →" }).click();
   assert.equal(await rows(page).count(), COMMITS - 50);

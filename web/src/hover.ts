@@ -2,7 +2,7 @@
 // The card beside the cursor: the commit and each shown line's value there. Esc puts it away.
 import { el, svg } from "./dom";
 import * as format from "./format";
-import { DIRTY, FLAGGED, HOLLOW, pointAt } from "./model";
+import { CHANGED, DIRTY, FLAGGED, HOLLOW, pointAt } from "./model";
 import type { Line, Trend } from "./model";
 import type { Plot } from "./plot";
 import { COLOURS, traceMark } from "./plot_marks";
@@ -70,6 +70,7 @@ function values(plot: Plot, column: number, nearest: Line | null): Node {
 function row(trend: Trend, line: Line, index: number, isNearest: boolean): Node {
   const flags = line.flags[index]!, notes: string[] = [];
   if (flags & HOLLOW) notes.push("other branch");
+  if (flags & CHANGED) notes.push("environment changed");
   if (flags & DIRTY) notes.push("dirty tree");
   if (flags & FLAGGED) notes.push("flagged");
   if (line.runs[index]! > 1) notes.push(`${line.runs[index]} runs`);

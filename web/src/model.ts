@@ -15,7 +15,7 @@ export interface Trend {
   lines: Line[];
 }
 
-export const HOLLOW = 1, FLAGGED = 2, DIRTY = 4, ABOVE = 8, BELOW = 16;
+export const HOLLOW = 1, FLAGGED = 2, DIRTY = 4, ABOVE = 8, BELOW = 16, CHANGED = 32;
 
 /** First and one past the last column that is looked at. */
 export type View = [number, number];

@@ -3,7 +3,7 @@
 // commits without data are drawn here, in uPlot's hooks.
 import uPlot from "uplot";
 import * as format from "./format";
-import { aligned, HOLLOW, pointAt, rangeOf } from "./model";
+import { aligned, CHANGED, HOLLOW, pointAt, rangeOf } from "./model";
 import type { Line, Trend, View } from "./model";
 import { colourOf, dashOf, readPalette, traceMark } from "./plot_marks";
 import type { Palette } from "./plot_marks";
@@ -139,6 +139,7 @@ export class Plot {
     this.clipped((context) => {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawBand(context, line);
     });
+    this.drawChanges();
     this.drawEmptyColumns();
   }
 
@@ -161,6 +162,23 @@ export class Plot {
     context.fillStyle = colourOf(this.palette, line.slot);
     context.fill(path);
     context.globalAlpha = 1;
+  }
+
+  /** A dotted line where the machine's environment changed. */
+  private drawChanges(): void {
+    const { bbox } = this.u, columns = new Set<number>();
+    for (const line of this.trend.lines) if (this.isShown(line)) line.column.forEach((column, i) => line.flags[i]! & CHANGED && columns.add(column));
+    this.clipped((context) => {
+      context.strokeStyle = this.palette.warn;
+      context.lineWidth = devicePixelRatio;
+      context.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+      context.beginPath();
+      for (const column of columns) {
+        context.moveTo(this.x(column), bbox.top);
+        context.lineTo(this.x(column), bbox.top + bbox.height);
+      }
+      context.stroke();
+    });
   }
 
   /** A short tick below the axis for each commit without a value. */

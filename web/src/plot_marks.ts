@@ -3,14 +3,14 @@
 
 export const COLOURS = 8, MARKERS = 5;
 
-export interface Palette { lines: string[]; surface: string; grid: string; axis: string; muted: string; text: string; }
+export interface Palette { lines: string[]; surface: string; grid: string; axis: string; muted: string; text: string; warn: string; }
 
 export function readPalette(): Palette {
   const style = getComputedStyle(document.documentElement);
   const value = (name: string): string => style.getPropertyValue(name).trim();
   return {
     lines: Array.from({ length: COLOURS }, (_, i) => value(`--c${i}`)),
-    surface: value("--surface"), grid: value("--grid"), axis: value("--axis"), muted: value("--muted"), text: value("--text"),
+    surface: value("--surface"), grid: value("--grid"), axis: value("--axis"), muted: value("--muted"), text: value("--text"), warn: value("--warn"),
   };
 }
 

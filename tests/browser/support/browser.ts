@@ -34,7 +34,8 @@ export async function open(browser: Browser, origin: string, path: string, optio
 export async function shoot(page: Page, name: string): Promise<void> {
   const folder = join(dirname(process.env["BREAKEVEN_BIN_DIR"] ?? "."), "shots");
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  const size = await page.evaluate(() => ({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight }));
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, clip: { x: 0, y: 0, width: size.width, height: Math.min(size.height, 2000) } });
 }
 
 /** What axe-core finds against WCAG 2.2 A and AA, one line each. */

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 
 export const PROJECT = "breakeven", BENCH = "ThreadPoolSpawn", MACHINE = "lab-1";
-export const COMMITS = 60, UNMEASURED = [7, 8, 23, 41, 55], BRANCH_AT = 50, BRANCH = "wider-queue";
+export const COMMITS = 60, UNMEASURED = [7, 8, 23, 41, 55], BRANCH_AT = 50, KERNEL_AT = 35, BRANCH = "wider-queue";
 
 export interface Commit { sha: string; parents: string[]; time: string; author: string; subject: string; }
 
@@ -82,10 +82,10 @@ export function results(index: number, lane: number): unknown[] {
 }
 
 export function run(at: Commit, index: number, over: Record<string, unknown> = {}, lane = 0): Record<string, unknown> {
-  const started = new Date(Date.parse(at.time) + 600_000), finished = new Date(started.getTime() + 187_000);
+  const kernel = index < KERNEL_AT ? "6.1.0" : "6.1.7", started = new Date(Date.parse(at.time) + 600_000), finished = new Date(started.getTime() + 187_000);
   return {
     schema: "breakeven.run/1", id: `run-${lane}-${index}`, project: PROJECT, commit: at, branch: "main",
-    machine: { name: MACHINE, environment: { cpu: "8 cores, 3.4 GHz", cores: 8, governor: "performance", kernel: "6.1.0" } },
+    machine: { name: MACHINE, environment: { cpu: "8 cores, 3.4 GHz", cores: 8, governor: "performance", kernel } },
     reason: "merge", started: started.toISOString(), finished: finished.toISOString(), results: results(index, lane), ...over,
   };
 }

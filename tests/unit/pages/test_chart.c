@@ -61,7 +61,8 @@ static void test_range(void)
 {
     struct chart_point points[] = {{0, 10, 8, 12, true, false}, {1, 20, 0, 0, false, false}};
     struct chart_line line = {"l", 0, points, 2};
-    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}};
+    struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
+                                     {.label = "b", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 2);
     struct chart_range range = chart_range_of(&chart);
     g_assert_cmpfloat_with_epsilon(range.low, 8 - 12 * 0.06, 1e-9);
@@ -80,7 +81,7 @@ static void test_range_is_sane(void)
     for (size_t i = 0; i < G_N_ELEMENTS(centers); i++) {
         struct chart_point point = {.center = centers[i]};
         struct chart_line line = {"l", 0, &point, 1};
-        struct chart_column column = {"a", NULL, false};
+        struct chart_column column = {.label = "a", .sublabel = NULL, .is_empty = false};
         struct chart chart = chart_of(&line, &column, 1);
         struct chart_range range = chart_range_of(&chart);
         g_assert_true(range.low < range.high || fabs(centers[i]) > 1e307);
@@ -89,7 +90,8 @@ static void test_range_is_sane(void)
     struct chart_point wide[] = {{0, 1.7e308, 0, 0, false, false},
                                  {1, -1.7e308, 0, 0, false, false}};
     struct chart_line line = {"l", 0, wide, 2};
-    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}};
+    struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
+                                     {.label = "b", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 2);
     g_autofree char *text = draw(&chart);
     assert_is_well_formed(text);
@@ -99,7 +101,7 @@ static void test_single_point(void)
 {
     struct chart_point point = {0, 861, 850, 870, true, false};
     struct chart_line line = {"threads 4", 0, &point, 1};
-    struct chart_column column = {"1a2b3c4", "2026-11-03", false};
+    struct chart_column column = {.label = "1a2b3c4", .sublabel = "2026-11-03", .is_empty = false};
     struct chart chart = chart_of(&line, &column, 1);
     g_autofree char *text = draw(&chart);
     assert_is_well_formed(text);
@@ -131,11 +133,11 @@ static void test_gaps_and_bands(void)
                                    {3, 11, 0, 0, false, false},
                                    {4, 10, 9, 11, true, false}};
     struct chart_line line = {"l", 0, points, 4};
-    struct chart_column columns[] = {{"a", NULL, false},
-                                     {"b", NULL, true},
-                                     {"c", NULL, false},
-                                     {"d", NULL, false},
-                                     {"e", NULL, false}};
+    struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
+                                     {.label = "b", .sublabel = NULL, .is_empty = true},
+                                     {.label = "c", .sublabel = NULL, .is_empty = false},
+                                     {.label = "d", .sublabel = NULL, .is_empty = false},
+                                     {.label = "e", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 5);
     g_autofree char *text = draw(&chart);
     assert_is_well_formed(text);
@@ -153,7 +155,9 @@ static void test_hollow_points_are_not_joined(void)
     struct chart_point points[] = {
         {0, 10, 0, 0, false, false}, {1, 99, 0, 0, false, true}, {2, 12, 0, 0, false, false}};
     struct chart_line line = {"l", 1, points, 3};
-    struct chart_column columns[] = {{"a", NULL, false}, {"b", NULL, false}, {"c", NULL, false}};
+    struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
+                                     {.label = "b", .sublabel = NULL, .is_empty = false},
+                                     {.label = "c", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 3);
     g_autofree char *text = draw(&chart);
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
@@ -166,7 +170,7 @@ static void test_hostile_names(void)
 {
     struct chart_point point = {0, 1, 0, 0, false, false};
     struct chart_line line = {"</text><script>alert(1)</script>", 40, &point, 1};
-    struct chart_column column = {"\"><b>", "<&>", false};
+    struct chart_column column = {.label = "\"><b>", .sublabel = "<&>"};
     struct chart chart = chart_of(&line, &column, 1);
     chart.title = "</title><script>";
     chart.unit = "<u>";
