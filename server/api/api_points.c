@@ -191,7 +191,7 @@ static void write_value(struct json_writer *writer, enum column column,
 {
     switch (column) {
     case COLUMN_COMMITS:
-        json_writer_string(writer, NULL, commit->sha);
+        json_writer_plain(writer, NULL, commit->sha, strlen(commit->sha));
         break;
     case COLUMN_POSITIONS:
         json_writer_integer(writer, NULL, point->position);

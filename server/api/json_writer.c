@@ -6,6 +6,19 @@
 #include <math.h>
 #include <string.h>
 
+/* As g_string_append_len, for which most of the work is to find out what is known here: there is
+ * room, and the text is not a part of the string itself. */
+static void append(GString *out, const char *text, size_t length)
+{
+    if (out->len + length >= out->allocated_len) {
+        g_string_append_len(out, text, (gssize)length);
+        return;
+    }
+    memcpy(out->str + out->len, text, length);
+    out->len += length;
+    out->str[out->len] = '\0';
+}
+
 /* What stands before a value: the comma after the one before it, and its key. A key written by
  * json_writer_key leaves a ':' at the end, which no finished value does. */
 static void begin_value(struct json_writer *writer, const char *key)
@@ -20,8 +33,8 @@ static void begin_value(struct json_writer *writer, const char *key)
     }
     if (key) {
         g_string_append_c(out, '"');
-        g_string_append(out, key);
-        g_string_append_len(out, "\":", 2);
+        append(out, key, strlen(key));
+        append(out, "\":", 2);
     }
 }
 
@@ -68,16 +81,25 @@ void json_writer_string(struct json_writer *writer, const char *key, const char 
     if (text)
         json_append_string(writer->out, text);
     else
-        g_string_append_len(writer->out, "null", 4);
+        append(writer->out, "null", 4);
+}
+
+void json_writer_plain(struct json_writer *writer, const char *key, const char *text, size_t length)
+{
+    begin_value(writer, key);
+    g_string_append_c(writer->out, '"');
+    append(writer->out, text, length);
+    g_string_append_c(writer->out, '"');
 }
 
 void json_writer_number(struct json_writer *writer, const char *key, double value)
 {
     begin_value(writer, key);
+    char text[NUMBER_TEXT_BYTES];
     if (isfinite(value))
-        number_append(writer->out, value);
+        append(writer->out, text, number_format(value, text));
     else
-        g_string_append_len(writer->out, "null", 4);
+        append(writer->out, "null", 4);
 }
 
 void json_writer_integer(struct json_writer *writer, const char *key, int64_t value)
@@ -92,7 +114,7 @@ void json_writer_integer(struct json_writer *writer, const char *key, int64_t va
     if (value < 0)
         digits[--start] = '-';
     begin_value(writer, key);
-    g_string_append_len(writer->out, digits + start, (gssize)(sizeof digits - start));
+    append(writer->out, digits + start, sizeof digits - start);
 }
 
 void json_writer_bool(struct json_writer *writer, const char *key, bool value)
@@ -107,6 +129,7 @@ void json_writer_null(struct json_writer *writer, const char *key)
 
 void json_writer_raw(struct json_writer *writer, const char *key, const char *json)
 {
+    const char *text = json ? json : "null";
     begin_value(writer, key);
-    g_string_append(writer->out, json ? json : "null");
+    append(writer->out, text, strlen(text));
 }

@@ -31,6 +31,9 @@ void json_writer_end(struct json_writer *writer); /* closes what was opened last
 
 void json_writer_string(struct json_writer *writer, const char *key,
                         const char *text); /* NULL: null. Valid UTF-8 */
+/* The same for a text of ours that needs no escape, such as a sha. */
+void json_writer_plain(struct json_writer *writer, const char *key, const char *text,
+                       size_t length);
 void json_writer_number(struct json_writer *writer, const char *key,
                         double value); /* not finite: null */
 void json_writer_integer(struct json_writer *writer, const char *key, int64_t value);

@@ -52,8 +52,9 @@ static void test_nesting(void)
     json_writer_integer(&writer, "b", 3);
     json_writer_end(&writer);
     json_writer_string(&writer, NULL, "last");
+    json_writer_plain(&writer, NULL, "abcdef", 3);
     json_writer_end(&writer);
-    g_assert_cmpstr(out->str, ==, "[{},[1,2],{\"a\":[],\"b\":3},\"last\"]");
+    g_assert_cmpstr(out->str, ==, "[{},[1,2],{\"a\":[],\"b\":3},\"last\",\"abc\"]");
     g_assert_cmpuint(writer.depth, ==, 0);
 }
 
