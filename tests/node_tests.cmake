@@ -2,9 +2,7 @@
 # `node --test` under ctest. It finds the programs by BREAKEVEN_BIN_DIR and the tree by BREAKEVEN_SOURCE_DIR.
 set(test_modules ${PROJECT_SOURCE_DIR}/tests/node_modules/.installed)
 add_custom_command(OUTPUT ${test_modules}
-  COMMAND flock ${PROJECT_SOURCE_DIR}/tests/package.json npm ci --ignore-scripts --no-progress --loglevel=error
-  COMMAND ${CMAKE_COMMAND} -E touch ${test_modules}
-  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests
+  COMMAND ${PROJECT_SOURCE_DIR}/web/scripts/npm_ci ${PROJECT_SOURCE_DIR}/tests
   DEPENDS ${PROJECT_SOURCE_DIR}/tests/package-lock.json
   COMMENT "Installing the test tools (npm; deploy/packages installs it)" VERBATIM)
 add_custom_target(test_modules DEPENDS ${test_modules})
