@@ -22,7 +22,7 @@
 
 #define NS_PER_MS             1000000u
 #define NS_PER_S              1e9
-#define REFERENCE_DURATION_NS (8u * NS_PER_MS)
+#define REFERENCE_DURATION_NS 8000000u
 #define WARM_UP_SAMPLES       1u
 #define CALIBRATE_STEPS_MAX   64u
 

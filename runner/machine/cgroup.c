@@ -4,7 +4,6 @@
 #include "runner/machine/cgroup.h"
 #include "runner/machine/fact_file.h"
 #include <glib.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,22 +96,25 @@ static bool group_read(const struct hierarchy *hierarchy, const char *name, char
     return fact_file_read(file, buffer, size);
 }
 
+/* "150000 100000" is 1.5; "max 100000", "-1 100000" and what is no two numbers are no limit: 0. */
+static double quota_of(const char *quota_text, const char *period_text)
+{
+    char *quota_end, *period_end;
+    double quota = g_ascii_strtod(quota_text, &quota_end);
+    double period = g_ascii_strtod(period_text ? period_text : quota_end, &period_end);
+    bool is_limit = quota_end != quota_text && period_end != quota_end && quota > 0 && period > 0;
+    return is_limit ? quota / period : 0;
+}
+
 static double group_quota_cpus(const struct hierarchy *hierarchy)
 {
     char text[128], period_text[128];
     if (hierarchy->is_v2) {
-        double quota = 0, period = 0;
-        bool limited = group_read(hierarchy, "cpu.max", text, sizeof text) &&
-                       sscanf(text, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0;
-        return limited ? quota / period : 0;
+        return group_read(hierarchy, "cpu.max", text, sizeof text) ? quota_of(text, NULL) : 0;
     }
-    if (!group_read(hierarchy, "cpu.cfs_quota_us", text, sizeof text) ||
-        !group_read(hierarchy, "cpu.cfs_period_us", period_text, sizeof period_text)) {
-        return 0;
-    }
-    double quota = g_ascii_strtod(text, NULL);
-    double period = g_ascii_strtod(period_text, NULL);
-    return quota > 0 && period > 0 ? quota / period : 0;
+    bool known = group_read(hierarchy, "cpu.cfs_quota_us", text, sizeof text) &&
+                 group_read(hierarchy, "cpu.cfs_period_us", period_text, sizeof period_text);
+    return known ? quota_of(text, period_text) : 0;
 }
 
 double cgroup_quota_cpus(const char *root)

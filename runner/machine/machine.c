@@ -35,11 +35,12 @@ Machine *machine_read(GError **error)
     if (!topology) {
         return NULL;
     }
-    g_autoptr(Machine) machine = g_new0(Machine, 1);
-    machine->topology_xml = topology_xml(topology, error);
-    if (!machine->topology_xml) {
+    char *xml = topology_xml(topology, error);
+    if (!xml) {
         return NULL;
     }
+    Machine *machine = g_new0(Machine, 1);
+    machine->topology_xml = xml;
     const struct topology_counts counts = topology_count(topology);
     struct cpus cpus;
     cpus_read("", &cpus);
@@ -53,7 +54,7 @@ Machine *machine_read(GError **error)
     machine->cpu_model = topology_cpu_model(topology);
     machine->caches = topology_caches(topology);
     machine->environment_json = environment(machine, &cpus, &counts);
-    return g_steal_pointer(&machine);
+    return machine;
 }
 
 void machine_free(Machine *machine)

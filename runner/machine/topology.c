@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DRAW_DEPTH_MAX 32 /* levels; hwloc's trees have about ten */
-#define DRAW_LINES_MAX 4096
-#define LABEL_BYTES    256
-#define BYTES_PER_KIB  1024u
+#define DRAW_DEPTH_MAX   32 /* levels; hwloc's trees have about ten */
+#define DRAW_OBJECTS_MAX 8192u
+#define LABEL_BYTES      256
+#define BYTES_PER_KIB    UINT64_C(1024)
 
 struct topology {
     hwloc_topology_t tree;
@@ -188,54 +188,61 @@ static void label_append(GString *out, hwloc_obj_t object)
     }
 }
 
-struct drawing {
-    GString *text;
-    unsigned lines;
-};
-
-static bool is_full(const struct drawing *drawing)
-{
-    return drawing->lines >= DRAW_LINES_MAX;
-}
-
-static void draw_indent(struct drawing *drawing, int depth)
-{
-    g_string_append_printf(drawing->text, "%*s", 2 * depth, "");
-    drawing->lines++;
-}
-
 /* A chain of only children is one line: "L2 512 KiB, L1d 32 KiB, Core 0, PU 0". */
-static void draw_object(struct drawing *drawing, hwloc_obj_t object, int depth)
+static bool is_on_its_parents_line(hwloc_obj_t object)
 {
-    if (depth >= DRAW_DEPTH_MAX || is_full(drawing)) {
-        return;
+    hwloc_obj_t parent = object->parent;
+    return parent && parent->parent && parent->arity == 1 && parent->memory_arity == 0;
+}
+
+static int line_depth(hwloc_obj_t object)
+{
+    int depth = 0;
+    for (; object->parent && depth < DRAW_DEPTH_MAX; object = object->parent) {
+        depth += !is_on_its_parents_line(object);
     }
-    draw_indent(drawing, depth);
-    label_append(drawing->text, object);
-    while (object->arity == 1 && object->memory_arity == 0 && object->type != HWLOC_OBJ_MACHINE) {
-        object = object->first_child;
-        g_string_append(drawing->text, ", ");
-        label_append(drawing->text, object);
+    return depth;
+}
+
+static void draw_line_start(GString *out, hwloc_obj_t object, int depth)
+{
+    if (out->len) {
+        g_string_append_c(out, '\n');
     }
-    g_string_append_c(drawing->text, '\n');
-    for (hwloc_obj_t node = object->memory_first_child; node && !is_full(drawing);
-         node = node->next_sibling) {
-        draw_indent(drawing, depth + 1);
-        label_append(drawing->text, node);
-        g_string_append_c(drawing->text, '\n');
+    g_string_append_printf(out, "%*s", 2 * depth, "");
+    label_append(out, object);
+}
+
+/* The next in the order of a reader: children first, then siblings, then those of the parents. */
+static hwloc_obj_t next_object(hwloc_obj_t object)
+{
+    if (object->first_child) {
+        return object->first_child;
     }
-    for (hwloc_obj_t child = object->first_child; child && !is_full(drawing);
-         child = child->next_sibling) {
-        draw_object(drawing, child, depth + 1);
+    while (object && !object->next_sibling) {
+        object = object->parent;
     }
+    return object ? object->next_sibling : NULL;
 }
 
 char *topology_draw(const Topology *topology)
 {
-    struct drawing drawing = {.text = g_string_new(NULL)};
-    draw_object(&drawing, hwloc_get_root_obj(topology->tree), 0);
-    if (is_full(&drawing)) {
-        g_string_append(drawing.text, "…\n");
+    GString *out = g_string_new(NULL);
+    unsigned drawn = 0;
+    hwloc_obj_t object = hwloc_get_root_obj(topology->tree);
+    for (; object && drawn < DRAW_OBJECTS_MAX; object = next_object(object)) {
+        if (is_on_its_parents_line(object)) {
+            g_string_append(out, ", ");
+            label_append(out, object);
+        } else {
+            draw_line_start(out, object, line_depth(object));
+        }
+        drawn++;
+        for (hwloc_obj_t node = object->memory_first_child; node && drawn < DRAW_OBJECTS_MAX;
+             node = node->next_sibling, drawn++) {
+            draw_line_start(out, node, line_depth(object) + 1);
+        }
     }
-    return g_string_free(drawing.text, FALSE);
+    g_string_append(out, object ? "\n…\n" : "\n");
+    return g_string_free(out, FALSE);
 }

@@ -5,29 +5,37 @@
 #include "runner/machine/cgroup.h"
 #include "runner/machine/fact_file.h"
 #include "runner/sample/clock.h"
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define STAT_LINE_BYTES 512 /* the first line alone is of interest */
+#define STAT_LINE_START "cpu "
 #define NS_PER_S        1e9
 #define US_PER_S        1e6
 
 bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_steal_ticks)
 {
-    uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
-    int fields = sscanf(text,
-                        "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                        " %" SCNu64 " %" SCNu64,
-                        &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal);
-    /* A space in a format matches nothing, too: "cpu0" is another line. */
-    if (fields != 8 || strncmp(text, "cpu ", 4) != 0) {
+    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
+    uint64_t ticks[FIELDS];
+    if (strncmp(text, STAT_LINE_START, strlen(STAT_LINE_START)) != 0) {
         return false;
     }
-    *out_busy_ticks = user + nice + system + irq + softirq;
-    *out_steal_ticks = steal;
+    const char *rest = text + strlen(STAT_LINE_START);
+    for (int field = 0; field < FIELDS; field++) {
+        char *end;
+        while (*rest == ' ') {
+            rest++;
+        }
+        ticks[field] = strtoull(rest, &end, 10);
+        if (*rest < '0' || *rest > '9') {
+            return false;
+        }
+        rest = end;
+    }
+    *out_busy_ticks = ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[IRQ] + ticks[SOFTIRQ];
+    *out_steal_ticks = ticks[STEAL];
     return true;
 }
 
