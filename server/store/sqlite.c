@@ -5,6 +5,7 @@
 #include "server/store/sqlite.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -55,11 +56,19 @@ static bool configure(sqlite3 *db, enum sqlite_role role, GError **error)
            sqlite_script(db, cache, "set up a connection to the store", error);
 }
 
+/* For the whole process, before its first connection. Savepoints keep what they would restore in
+ * memory, not in a temporary file; nobody asks how much memory SQLite has, so it need not count
+ * under a lock. */
+static void configure_library(void)
+{
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 sqlite3 *sqlite_connect(const char *path, enum sqlite_role role, GError **error)
 {
-    /* Savepoints keep what they would restore in memory, not in a temporary file. Refused once
-     * SQLite is in use: then it was set before. */
-    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure_library);
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     flags |= role == SQLITE_ROLE_WRITER   ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
              : role == SQLITE_ROLE_READER ? SQLITE_OPEN_READONLY

@@ -82,21 +82,39 @@ static void refuse_batch(Store *store, GPtrArray *batch, const GError *cause)
     }
 }
 
-/* One write in its savepoint. False: the whole transaction must be given up. */
-static bool perform_in_savepoint(Store *store, struct store_write *write, GError **error)
+/* How a transaction's writes are kept apart. Savepoints make SQLite copy each page that a write
+ * changes, about an eighth of its whole cost, for a failure that hardly ever comes: so a
+ * transaction first goes without, and if a write fails after it wrote something, all is taken back
+ * and done again, each write in its savepoint. */
+enum guard { GUARD_NONE, GUARD_SAVEPOINTS };
+enum attempt { ATTEMPT_FINE, ATTEMPT_FAILED, ATTEMPT_AGAIN };
+
+/* Judged before anything was written (store_write.h). */
+static bool is_judgement(const GError *error)
+{
+    return g_error_matches(error, BREAKEVEN_ERROR, ERROR_CONFLICT) ||
+           g_error_matches(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND);
+}
+
+/* ATTEMPT_FAILED: the whole transaction must be given up. */
+static enum attempt perform_one(Store *store, struct store_write *write, enum guard guard,
+                                GError **error)
 {
     struct store_writer *writer = &store->writer;
     guint mark = writer->staging.changes->len;
-    if (!sqlite_writer_savepoint(writer->rows, error))
-        return false;
+    if (guard == GUARD_SAVEPOINTS && !sqlite_writer_savepoint(writer->rows, error))
+        return ATTEMPT_FAILED;
     if (store_write_perform(writer, write, &write->error))
-        return sqlite_writer_release(writer->rows, error);
+        return guard == GUARD_NONE || sqlite_writer_release(writer->rows, error) ? ATTEMPT_FINE
+                                                                                 : ATTEMPT_FAILED;
     staging_undo(&writer->staging, mark);
     bool full = g_error_matches(write->error, BREAKEVEN_ERROR, ERROR_FULL);
-    if (!full && sqlite_writer_undo_savepoint(writer->rows))
-        return true;
+    if (!full && guard == GUARD_SAVEPOINTS && sqlite_writer_undo_savepoint(writer->rows))
+        return ATTEMPT_FINE;
+    if (is_judgement(write->error))
+        return ATTEMPT_FINE;
     g_propagate_error(error, g_error_copy(write->error));
-    return false;
+    return full || guard == GUARD_SAVEPOINTS ? ATTEMPT_FAILED : ATTEMPT_AGAIN;
 }
 
 static bool set_versions(Store *store, int64_t version, GError **error)
@@ -138,28 +156,50 @@ static void keep_tallies(Store *store, int64_t runs_since)
     sqlite_writer_rollback(store->writer.rows);
 }
 
-static bool perform_all(Store *store, GPtrArray *batch, GError **error)
+static enum attempt perform_all(Store *store, GPtrArray *batch, enum guard guard, GError **error)
 {
     if (!sqlite_writer_begin(store->writer.rows, error))
-        return false;
-    for (guint i = 0; i < batch->len; i++)
-        if (!perform_in_savepoint(store, batch->pdata[i], error))
-            return false;
-    return set_versions(store, store->catalogue->version + 1, error) &&
-           sqlite_writer_commit(store->writer.rows, error);
+        return ATTEMPT_FAILED;
+    for (guint i = 0; i < batch->len; i++) {
+        enum attempt attempt = perform_one(store, batch->pdata[i], guard, error);
+        if (attempt != ATTEMPT_FINE)
+            return attempt;
+    }
+    bool fine = set_versions(store, store->catalogue->version + 1, error) &&
+                sqlite_writer_commit(store->writer.rows, error);
+    return fine ? ATTEMPT_FINE : ATTEMPT_FAILED;
+}
+
+/* Nothing of the transaction is left, neither in rows nor in memory. */
+static void take_back(Store *store)
+{
+    sqlite_writer_rollback(store->writer.rows);
+    staging_undo(&store->writer.staging, 0);
+}
+
+static bool perform_guarded(Store *store, GPtrArray *batch, GError **error)
+{
+    enum attempt attempt = perform_all(store, batch, GUARD_NONE, error);
+    if (attempt == ATTEMPT_AGAIN && batch->len > 1) {
+        take_back(store);
+        g_clear_error(error);
+        for (guint i = 0; i < batch->len; i++)
+            store_write_reset(batch->pdata[i]);
+        attempt = perform_all(store, batch, GUARD_SAVEPOINTS, error);
+    }
+    if (attempt != ATTEMPT_FINE)
+        take_back(store);
+    return attempt == ATTEMPT_FINE;
 }
 
 static void commit_batch(Store *store, GPtrArray *batch)
 {
     g_autoptr(GError) error = NULL;
-    bool stored = perform_all(store, batch, &error);
-    if (stored) {
+    bool stored = perform_guarded(store, batch, &error);
+    if (stored)
         staging_apply(&store->writer.staging, store->catalogue->version + 1);
-    } else {
-        sqlite_writer_rollback(store->writer.rows);
-        staging_undo(&store->writer.staging, 0);
+    else
         refuse_batch(store, batch, error);
-    }
     pthread_mutex_lock(&store->mutex);
     store->can_write = stored;
     store->commits += stored;

@@ -27,6 +27,13 @@ void store_write_free(struct store_write *write)
     g_free(write);
 }
 
+void store_write_reset(struct store_write *write)
+{
+    g_clear_error(&write->error);
+    g_ptr_array_set_size(write->warnings, 0);
+    write->receipt = (struct store_receipt){0};
+}
+
 void store_project_settings_free(struct store_project_settings *settings)
 {
     if (!settings)

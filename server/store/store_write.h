@@ -34,9 +34,12 @@ struct store_writer {
     struct staging staging;
 };
 
-/* Within a transaction. False with the error where it is refused or failed; then rows and staging
- * hold parts of it, which the caller takes back. Fills outcome, run_seq, n_commits and warnings of
- * the receipt. */
+/* Forgets what became of it, so that it can be performed again. */
+void store_write_reset(struct store_write *write);
+
+/* Within a transaction. False where it is refused, with ERROR_CONFLICT or ERROR_NOT_FOUND before it
+ * has written anything, or where it failed with another error: then rows and staging hold parts of
+ * it, which the caller takes back. Fills outcome, run_seq, n_commits and warnings of the receipt. */
 bool store_write_perform(struct store_writer *writer, struct store_write *write, GError **error);
 
 /* Parts of it, one file each. */

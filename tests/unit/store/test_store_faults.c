@@ -187,7 +187,7 @@ static bool mount_small_disk(const char *folder)
             return false;
     }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("tmpfs", folder, "tmpfs", 0, "size=6m") == 0;
+           mount("tmpfs", folder, "tmpfs", 0, "size=12m") == 0;
 }
 
 static Run *big_run(guint i)
@@ -248,7 +248,7 @@ static void make_ballast(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     g_assert_cmpint(fd, >=, 0);
-    g_assert_cmpint(posix_fallocate(fd, 0, 2 << 20), ==, 0);
+    g_assert_cmpint(posix_fallocate(fd, 0, 8 << 20), ==, 0);
     close(fd);
 }
 

@@ -330,7 +330,7 @@ static void test_defaults_collide(void)
     fixture_end(&fixture);
 }
 
-static void add_alias(const char *path, const char *sql)
+static void execute(const char *path, const char *sql)
 {
     sqlite3 *db;
     g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
@@ -344,8 +344,8 @@ static void test_aliases(void)
     fixture_begin(&fixture);
     must_put_run(fixture.store, make_run("one", "A", 1));
     store_close(fixture.store);
-    add_alias(fixture.path, "INSERT INTO benchmark_alias VALUES (1, 'Old', 1);"
-                            "INSERT INTO machine_alias VALUES ('old-box', 1);");
+    execute(fixture.path, "INSERT INTO benchmark_alias VALUES (1, 'Old', 1);"
+                          "INSERT INTO machine_alias VALUES ('old-box', 1);");
     fixture_open(&fixture);
     Run *run = make_run("two", "Old", 1);
     g_free(run->machine);
@@ -358,6 +358,76 @@ static void test_aliases(void)
     store_status(fixture.store, &status);
     g_assert_cmpuint(status.n_series, ==, 1);
     g_assert_cmpuint(status.n_machines, ==, 1);
+    fixture_end(&fixture);
+}
+
+/* ---- A write that fails after it has written ---------------------------------------------- */
+
+enum { BATCH = 60, BAD = 31 };
+
+static Run *run_in_batch(guint i)
+{
+    g_autofree char *id = g_strdup_printf("run-%u", i);
+    Run *run = make_run(id, i == BAD ? "Only the bad one" : "A", i);
+    if (i != BAD)
+        return run;
+    g_free(run->machine);
+    run->machine = g_strdup("bad-box");
+    run->environment_json = g_strdup("{\"cpu\":\"bad\"}");
+    run->topology = g_strdup("<bad/>");
+    run->commit.parents = g_new0(char *, 2);
+    run->commit.parents[0] = sha_of(BAD - 1);
+    return run;
+}
+
+/* Puts all at once, so that most share a transaction; returns how many were stored. */
+static guint put_batch(Store *store)
+{
+    struct outcome outcomes[BATCH];
+    guint stored = 0;
+    for (guint i = 0; i < BATCH; i++) {
+        Run *run = run_in_batch(i);
+        outcome_init(&outcomes[i]);
+        store_put_run(store, run, run_digest(run), outcome_done, &outcomes[i]);
+    }
+    for (guint i = 0; i < BATCH; i++) {
+        outcome_wait(&outcomes[i]);
+        stored += outcomes[i].outcome == STORE_CREATED;
+        g_assert_cmpint(outcomes[i].code, ==, i == BAD ? ERROR_INTERNAL : -1);
+        outcome_clear(&outcomes[i]);
+    }
+    return stored;
+}
+
+/* The last row of one run cannot be written: the others are stored, and nothing of it is found
+ * later, in rows or in memory. */
+static void test_failed_write(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    store_close(fixture.store);
+    execute(fixture.path,
+            "CREATE TRIGGER refuse BEFORE INSERT ON run_samples WHEN NEW.topology_id IS NOT NULL "
+            "BEGIN SELECT RAISE(ABORT, 'refused by the test'); END");
+    fixture_open(&fixture);
+    g_assert_cmpuint(put_batch(fixture.store), ==, BATCH - 1);
+    struct store_status status;
+    store_status(fixture.store, &status);
+    g_assert_cmpuint(status.n_runs, ==, BATCH - 1);
+    g_assert_cmpuint(status.n_machines, ==, 1);
+    g_assert_cmpuint(status.n_series, ==, 1);
+    g_assert_cmpuint(status.n_commits, ==, BATCH - 1);
+    g_assert_true(status.can_write);
+    g_autofree char *before = describe(fixture.store);
+    fixture_reopen(&fixture);
+    g_autofree char *after = describe(fixture.store);
+    g_assert_cmpstr(before, ==, after);
+    store_close(fixture.store);
+    execute(fixture.path, "DROP TRIGGER refuse");
+    fixture_open(&fixture);
+    expect_put(fixture.store, run_in_batch(BAD), STORE_CREATED, -1);
+    store_status(fixture.store, &status);
+    g_assert_cmpuint(status.n_machines, ==, 2);
     fixture_end(&fixture);
 }
 
@@ -414,6 +484,7 @@ int main(int argc, char **argv)
     g_test_add_func("/writes/defaults", test_defaults);
     g_test_add_func("/writes/defaults-collide", test_defaults_collide);
     g_test_add_func("/writes/aliases", test_aliases);
+    g_test_add_func("/writes/failed-write", test_failed_write);
     g_test_add_func("/writes/queue-full", test_queue_full);
     g_test_add_func("/writes/close-drains", test_close_drains);
     return g_test_run();
