@@ -15,6 +15,7 @@ static const char *const facts[] = {
     "affinity_cpus",  /* how many those are */
     "architecture",   /* x86_64, aarch64 */
     "aslr",           /* address randomisation: layout effects */
+    "autogroup",      /* whether the kernel groups tasks by session */
     "boost",          /* whether the CPU may exceed its base frequency */
     "build_type",     /* optimised or not */
     "caches",         /* sizes and sharing */

@@ -187,6 +187,7 @@ static void test_skipped(void)
     assert_metric(half, "real_time", "ns", BETTER_LOWER, 2);
     g_assert_cmpfloat(metric(half, "real_time")->samples[1], ==, 2e9);
     g_assert_null(metric(half, "hits")); /* NaN in one repetition, 5 in the other */
+    g_assert_null(metric(half, "late")); /* 1 in the first, Infinity in the second */
     g_assert_null(metric(half, "big"));
     g_assert_cmpuint(count_warnings(&taken, "beyond 2^53"), ==, 1);
     g_assert_nonnull(find(&taken, "Void", "{}")->error);
