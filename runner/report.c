@@ -5,14 +5,29 @@
 #include "runner/command.h"
 #include "runner/interrupt.h"
 #include "runner/show/console.h"
+#include <string.h>
 
 static void on_notice(const char *message)
 {
     console_message("%s", message);
 }
 
+/* A token on a network without encryption is a token for everybody on the way. */
+static void warn_of_plain_token(const Settings *settings)
+{
+    g_autoptr(GUri) uri = g_uri_parse(settings->server, G_URI_FLAGS_NONE, NULL);
+    const char *host = uri ? g_uri_get_host(uri) : NULL;
+    if (!settings->token || !host || strcmp(g_uri_get_scheme(uri), "https") == 0)
+        return;
+    if (strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+        g_str_has_prefix(host, "127."))
+        return;
+    console_message("the token goes to %s without encryption; https would protect it", host);
+}
+
 Delivery *report_open_delivery(const Settings *settings, GError **error)
 {
+    warn_of_plain_token(settings);
     struct delivery_options options = {
         .server = settings->server,
         .token = settings->token,

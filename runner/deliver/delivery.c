@@ -17,7 +17,7 @@ struct delivery {
     char *server;
     HttpClient *client;
     Spool *spool;
-    int64_t deadline_us; /* monotonic; of the command that is under way */
+    int64_t deadline_us; /* monotonic; 0 before the first attempt */
 };
 
 /* One document's fate at the server. */
@@ -70,10 +70,18 @@ void delivery_receipt_clear(struct delivery_receipt *receipt)
     *receipt = (struct delivery_receipt){0};
 }
 
-static void begin_patience(Delivery *delivery)
+/* Patience is one for all documents, so that many of them do not wait many times; a success renews
+ * it. */
+static void renew_patience(Delivery *delivery)
 {
     delivery->deadline_us =
         g_get_monotonic_time() + (int64_t)delivery->options.seconds * G_USEC_PER_SEC;
+}
+
+static void begin_patience(Delivery *delivery)
+{
+    if (delivery->deadline_us == 0)
+        renew_patience(delivery);
 }
 
 /* False where the wait would outlast the patience, or was interrupted. */
@@ -114,8 +122,10 @@ static void post_patiently(Delivery *delivery, const char *path, const char *byt
         attempt_clear(out);
         http_client_post(delivery->client, url, bytes, length, &out->answer);
         out->verdict = retry_judge(out->answer.status);
-        if (out->verdict == RETRY_STORED)
+        if (out->verdict == RETRY_STORED) {
+            renew_patience(delivery);
             return;
+        }
         out->may_skip = retry_may_skip(out->answer.status);
         out->message =
             out->answer.failure

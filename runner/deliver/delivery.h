@@ -13,7 +13,7 @@ struct delivery_options {
     const char *server; /* without a slash at its end */
     const char *token;  /* or NULL */
     const char *spool_dir;
-    unsigned seconds; /* how long to try, for all documents together; 0: one attempt each */
+    unsigned seconds; /* how long to try since the last success; 0: one attempt each */
     bool (*stopped)(void);
     void (*notice)(const char *message); /* what is worth a line on the way */
 };

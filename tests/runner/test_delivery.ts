@@ -193,6 +193,13 @@ describe("a server that is away", () => {
     assert.deepEqual(await real.runIds(), ["patient"]);
   });
 
+  test("many files wait once, not each", async () => {
+    const files = await Promise.all(["m1", "m2", "m3"].map((id) => documentFile(id)));
+    const outcome = await world.expect(4, ["post", ...files, "--server", real.url, "--deliver-timeout", "1"]);
+    assert.ok(outcome.stderr.match(/trying again in/g)!.length <= 3, outcome.stderr);
+    assert.deepEqual(world.waiting().map((name) => world.spooled(name).id), ["m1", "m2", "m3"]);
+  });
+
   test("an interrupted wait leaves the document in the spool, exit 130", async () => {
     const started = world.start(["post", await documentFile("waits"), "--server", real.url]);
     await started.says(/trying again in/);

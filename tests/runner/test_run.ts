@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measuring for real, on tiny plans: the table, the document and what it says of commit and machine, cells that hang or die, interruption.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type Where, World } from "./support/world";
+import { program, type Where, World } from "./support/world";
 
 let world: World;
 before(() => {
@@ -66,6 +67,26 @@ describe("the table", () => {
     const outcome = await world.expect(0, ["run", "--plan", plan]);
     assert.match(outcome.stdout, / 6 +[\d.]+[kM]?\/s \.\. [\d.]+[kM]?\/s  oversubscribed\n/);
     assert.match(outcome.stdout, /oversubscribed: more threads than the \d+ CPUs? that this process can use\n$/);
+  });
+});
+
+describe("progress", () => {
+  const onTerminal = (env: Record<string, string>): string => {
+    const command = `${program("breakeven-runner")} run --plan ${world.tiny} --repetitions 2 2>&1 >/dev/null`;
+    return execFileSync("script", ["-qec", command, "/dev/null"], {
+      cwd: world.repository, env: world.environment(env), encoding: "utf8", stdio: ["ignore", "pipe", "ignore"],
+    });
+  };
+
+  test("is one line, redrawn in place and wiped, on a terminal", () => {
+    const shown = onTerminal({ TERM: "xterm", NO_COLOR: "1" });
+    assert.match(shown, /\r\x1b\[Kround 1 of 2, cell 1 of 1, \d+ s {2}WorkloadCost\/task_cost:1000\r\x1b\[Kround 2 of 2/);
+    assert.match(shown, /\r\x1b\[K$/);
+    assert.doesNotMatch(shown, /\n|\x1b\[[0-9;]*m/);
+  });
+
+  test("is a line for each round on a dumb terminal", () => {
+    assert.match(onTerminal({ TERM: "dumb" }), /^breakeven-runner: round 1: 1 cell in .*\r\nbreakeven-runner: round 2: 1 cell in .*\r\n$/);
   });
 });
 
