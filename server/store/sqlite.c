@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Connections to an SQLite file, the lock beside it and its schema (see sqlite.h). Must not know
+ * Connections to an SQLite file and its schema (see sqlite.h). Must not know
  * what the tables mean. Any thread; a connection belongs to one at a time, so SQLite's own mutexes
  * are off. */
 #include "server/store/sqlite.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------------
@@ -56,6 +53,21 @@ static bool configure(sqlite3 *db, enum sqlite_role role, GError **error)
            sqlite_script(db, cache, "set up a connection to the store", error);
 }
 
+/* SQLite says by the mode's name whether it could be set. */
+static bool check_journal(sqlite3 *db, GError **error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool wal = sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &statement, NULL) == SQLITE_OK &&
+               sqlite3_step(statement) == SQLITE_ROW &&
+               sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    sqlite3_finalize(statement);
+    if (!wal)
+        g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_UNSUPPORTED,
+                            "its file system has no shared memory for a write-ahead log; put the "
+                            "store on a local disk");
+    return wal;
+}
+
 /* For the whole process, before its first connection. Savepoints keep what they would restore in
  * memory, not in a temporary file; nobody asks how much memory SQLite has, so it need not count
  * under a lock. */
@@ -82,7 +94,8 @@ sqlite3 *sqlite_connect(const char *path, enum sqlite_role role, GError **error)
         return NULL;
     }
     GError *cause = NULL;
-    if (!configure(db, role, &cause)) {
+    if (!configure(db, role, &cause) ||
+        (role == SQLITE_ROLE_WRITER && !check_journal(db, &cause))) {
         g_propagate_prefixed_error(error, cause, "store %s: ", path);
         sqlite3_close(db);
         return NULL;
@@ -170,32 +183,6 @@ bool sqlite_run(sqlite3_stmt *statement, GError **error)
         sqlite_fail(sqlite3_db_handle(statement), "write to the store", error);
     sqlite3_reset(statement);
     return fine;
-}
-
-/* ---- The lock
- * -----------------------------------------------------------------------------------------------------
- */
-
-int sqlite_lock(const char *path, GError **error)
-{
-    g_autofree char *lock_path = g_strconcat(path, ".lock", NULL);
-    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
-                    "cannot make %s: %s; the folder of the store must exist and be writable",
-                    lock_path, g_strerror(errno));
-        return -1;
-    }
-    /* The lock goes with the open file, so it ends with the process whatever its end is. The file
-     * stays: removing it would let two servers hold two files of one name. */
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_CONFLICT,
-                "another server has the store %s open (it holds %s); stop it, or give this one "
-                "another file",
-                path, lock_path);
-    close(fd);
-    return -1;
 }
 
 /* ---- The schema

@@ -58,7 +58,3 @@ bool sqlite_migrate(sqlite3 *db, const char *path, GError **error);
 
 /* Several statements without results. */
 bool sqlite_script(sqlite3 *db, const char *sql, const char *doing, GError **error);
-
-/* Holds PATH.lock for this process; the descriptor, or -1: ERROR_CONFLICT where another server
- * holds it. */
-int sqlite_lock(const char *path, GError **error);

@@ -28,7 +28,7 @@ static bool wait_for_work(Store *store, bool *out_last)
     return dirty || *out_last;
 }
 
-void *store_checkpoint_main(void *argument)
+void *sqlite_checkpoint_main(void *argument)
 {
     Store *store = argument;
     g_autoptr(GError) error = NULL;

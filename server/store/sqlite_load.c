@@ -6,6 +6,44 @@
 #include "server/store/sample_blob.h"
 #include "server/store/sqlite.h"
 
+const struct sqlite_statement sqlite_load_statements[] = {
+    {"load projects",
+     "SELECT id, name, default_branch, commit_url_template, rules, version FROM project", true},
+    {"load defaults", "SELECT project_id, bench, param, value FROM param_default", true},
+    {"load machines", "SELECT id, name FROM machine ORDER BY id", true},
+    {"load machine aliases", "SELECT alias, machine_id FROM machine_alias", true},
+    {"load benchmarks", "SELECT id, project_id, name FROM benchmark ORDER BY id", true},
+    {"load benchmark aliases", "SELECT project_id, alias, benchmark_id FROM benchmark_alias", true},
+    {"load topologies", "SELECT id, digest FROM topology", true},
+    {"load environments", "SELECT id, digest, topology_id IS NOT NULL FROM environment", true},
+    {"load commits",
+     "SELECT id, project_id, sha, time_s, claimed_time_s, parents_known, author, subject, "
+     "trailers, branch "
+     "FROM \"commit\"",
+     true},
+    {"load parents",
+     "SELECT commit_id, ordinal, parent_id FROM commit_parent ORDER BY commit_id, ordinal", true},
+    {"load series",
+     "SELECT s.id, s.benchmark_id, s.machine_id, s.params, s.spelling, s.metric, s.unit, s.better, "
+     "t.n_points, t.last_run_seq FROM series AS s LEFT JOIN series_tally AS t ON t.series_id = "
+     "s.id "
+     "ORDER BY s.id",
+     true},
+    {"load error cases", "SELECT id, benchmark_id, params FROM error_case", true},
+    {"load runs",
+     "SELECT seq, id, project_id, machine_id, commit_id, branch, reason, dirty, started_ms, "
+     "finished_ms, "
+     "received_ms, environment_id, n_results, n_errors, n_samples FROM run ORDER BY seq",
+     true},
+    {"load last deleted run", "SELECT coalesce(max(run_seq), 0) FROM deleted_run", true},
+    {"load state of tallies", "SELECT run_seq FROM tally_state WHERE id = 1", false},
+    {"load directories since",
+     "SELECT run_seq, series FROM run_samples "
+     "WHERE run_seq > coalesce((SELECT run_seq FROM tally_state WHERE id = 1), 0) ORDER BY run_seq",
+     false},
+};
+const guint sqlite_n_load_statements = G_N_ELEMENTS(sqlite_load_statements);
+
 struct loader {
     Catalogue *catalogue;
     sqlite3 *db;
@@ -269,44 +307,6 @@ static bool take_directory(struct loader *loader, sqlite3_stmt *row)
 /* ---- The list
  * -----------------------------------------------------------------------------------------------------
  */
-
-const struct sqlite_statement sqlite_load_statements[] = {
-    {"load projects",
-     "SELECT id, name, default_branch, commit_url_template, rules, version FROM project", true},
-    {"load defaults", "SELECT project_id, bench, param, value FROM param_default", true},
-    {"load machines", "SELECT id, name FROM machine ORDER BY id", true},
-    {"load machine aliases", "SELECT alias, machine_id FROM machine_alias", true},
-    {"load benchmarks", "SELECT id, project_id, name FROM benchmark ORDER BY id", true},
-    {"load benchmark aliases", "SELECT project_id, alias, benchmark_id FROM benchmark_alias", true},
-    {"load topologies", "SELECT id, digest FROM topology", true},
-    {"load environments", "SELECT id, digest, topology_id IS NOT NULL FROM environment", true},
-    {"load commits",
-     "SELECT id, project_id, sha, time_s, claimed_time_s, parents_known, author, subject, "
-     "trailers, branch "
-     "FROM \"commit\"",
-     true},
-    {"load parents",
-     "SELECT commit_id, ordinal, parent_id FROM commit_parent ORDER BY commit_id, ordinal", true},
-    {"load series",
-     "SELECT s.id, s.benchmark_id, s.machine_id, s.params, s.spelling, s.metric, s.unit, s.better, "
-     "t.n_points, t.last_run_seq FROM series AS s LEFT JOIN series_tally AS t ON t.series_id = "
-     "s.id "
-     "ORDER BY s.id",
-     true},
-    {"load error cases", "SELECT id, benchmark_id, params FROM error_case", true},
-    {"load runs",
-     "SELECT seq, id, project_id, machine_id, commit_id, branch, reason, dirty, started_ms, "
-     "finished_ms, "
-     "received_ms, environment_id, n_results, n_errors, n_samples FROM run ORDER BY seq",
-     true},
-    {"load last deleted run", "SELECT coalesce(max(run_seq), 0) FROM deleted_run", true},
-    {"load state of tallies", "SELECT run_seq FROM tally_state WHERE id = 1", false},
-    {"load directories since",
-     "SELECT run_seq, series FROM run_samples "
-     "WHERE run_seq > coalesce((SELECT run_seq FROM tally_state WHERE id = 1), 0) ORDER BY run_seq",
-     false},
-};
-const guint sqlite_n_load_statements = G_N_ELEMENTS(sqlite_load_statements);
 
 static bool (*const takers[])(struct loader *, sqlite3_stmt *) = {
     take_project,   take_default,         take_machine,     take_machine_alias,

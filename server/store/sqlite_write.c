@@ -43,6 +43,7 @@ enum write_statement {
     DELETE_RUN,
     ADD_TOMBSTONE,
     SET_TALLY,
+    LESSEN_TALLY,
     SET_TALLY_STATE,
     IS_DELETED,
     RUN_DIGEST,
@@ -159,6 +160,10 @@ const struct sqlite_statement sqlite_write_statements[WRITE_STATEMENTS] = {
          "INSERT INTO series_tally (series_id, n_points, last_run_seq) VALUES (?1, ?2, ?3) "
          "ON CONFLICT (series_id) DO UPDATE SET n_points = ?2, last_run_seq = ?3",
          false},
+    [LESSEN_TALLY] = {"lessen tally",
+                      "UPDATE series_tally SET n_points = n_points - 1, last_run_seq = ?2 "
+                      "WHERE series_id = ?1",
+                      false},
     [SET_TALLY_STATE] = {"set state of tallies",
                          "INSERT INTO tally_state (id, run_seq) VALUES (1, ?1) "
                          "ON CONFLICT (id) DO UPDATE SET run_seq = ?1",
@@ -167,10 +172,11 @@ const struct sqlite_statement sqlite_write_statements[WRITE_STATEMENTS] = {
     [RUN_DIGEST] = {"digest of run", "SELECT digest FROM run_samples WHERE run_seq = ?1", false},
     [RUN_DIRECTORY] = {"directory of run", "SELECT series FROM run_samples WHERE run_seq = ?1",
                        false},
-    [LAST_RUN_OTHER] = {"last other run of series",
-                        "SELECT run_seq FROM point WHERE series_id = ?1 AND run_seq <> ?2 "
-                        "ORDER BY run_seq DESC LIMIT 1",
-                        false},
+    [LAST_RUN_OTHER] =
+        {"last other run of series",
+         "SELECT run_seq FROM point WHERE series_id = ?1 AND run_seq <> ?2 AND run_seq <= ?3 "
+         "ORDER BY run_seq DESC LIMIT 1",
+         false},
     [ENVIRONMENT_IS] = {"environment is", "SELECT facts = ?2 FROM environment WHERE id = ?1",
                         false},
 };
@@ -493,6 +499,12 @@ bool sqlite_writer_set_tally(SqliteWriter *writer, const struct store_series *se
     return WRITE(SET_TALLY, "iii", series->id, (int64_t)series->n_points, series->last_run_seq);
 }
 
+bool sqlite_writer_lessen_tally(SqliteWriter *writer, int64_t series_id, int64_t last_run_seq,
+                                GError **error)
+{
+    return WRITE(LESSEN_TALLY, "ii", series_id, last_run_seq);
+}
+
 bool sqlite_writer_set_tally_state(SqliteWriter *writer, int64_t run_seq, GError **error)
 {
     return WRITE(SET_TALLY_STATE, "i", run_seq);
@@ -552,11 +564,11 @@ GBytes *sqlite_writer_run_directory(SqliteWriter *writer, int64_t run_seq, GErro
     return bytes;
 }
 
-bool sqlite_writer_last_run(SqliteWriter *writer, int64_t series_id, int64_t without_seq,
-                            int64_t *out, GError **error)
+bool sqlite_writer_last_run(SqliteWriter *writer, int64_t series_id, int64_t other_than,
+                            int64_t up_to, int64_t *out, GError **error)
 {
     sqlite3_stmt *statement = writer->statements[LAST_RUN_OTHER];
-    sqlite_bind(statement, "ii", series_id, without_seq);
+    sqlite_bind(statement, "iii", series_id, other_than, up_to);
     int found = ask(writer, LAST_RUN_OTHER, error);
     *out = found == 1 ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_reset(statement);

@@ -102,6 +102,9 @@ bool sqlite_writer_delete_run(SqliteWriter *writer, const struct store_run *run,
 
 bool sqlite_writer_set_tally(SqliteWriter *writer, const struct store_series *series,
                              GError **error);
+/* One point less, and the latest run among those that are counted. */
+bool sqlite_writer_lessen_tally(SqliteWriter *writer, int64_t series_id, int64_t last_run_seq,
+                                GError **error);
 bool sqlite_writer_set_tally_state(SqliteWriter *writer, int64_t run_seq, GError **error);
 
 /* ---- Questions
@@ -111,8 +114,8 @@ bool sqlite_writer_set_tally_state(SqliteWriter *writer, int64_t run_seq, GError
 bool sqlite_writer_is_deleted(SqliteWriter *writer, const char *run_id, bool *out, GError **error);
 char *sqlite_writer_run_digest(SqliteWriter *writer, int64_t run_seq, GError **error);
 GBytes *sqlite_writer_run_directory(SqliteWriter *writer, int64_t run_seq, GError **error);
-/* The latest run of a series before `run_seq` or after it; 0 for none. */
-bool sqlite_writer_last_run(SqliteWriter *writer, int64_t series_id, int64_t without_seq,
-                            int64_t *out, GError **error);
+/* The latest run of a series but for one, at or before `up_to`; 0 for none. */
+bool sqlite_writer_last_run(SqliteWriter *writer, int64_t series_id, int64_t other_than,
+                            int64_t up_to, int64_t *out, GError **error);
 bool sqlite_writer_environment_is(SqliteWriter *writer, int64_t environment_id,
                                   const char *facts_json, bool *out, GError **error);

@@ -2,7 +2,7 @@
  * The store's life and its writer thread: a bounded queue, transactions of whatever is waiting,
  * receipts after COMMIT (see store.h). Must not know of SQL or of what a write means. Any thread
  * puts writes into the queue; the writer thread does the rest. */
-#include "server/store/sqlite.h"
+#include "server/store/file_lock.h"
 #include "server/store/sqlite_load.h"
 #include "server/store/store_internal.h"
 #include <string.h>
@@ -273,11 +273,26 @@ static void enqueue(Store *store, struct store_write *write)
     answer(write);
 }
 
+/* So that an overloaded store does no work for what it will refuse. */
+static bool queue_is_full(Store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    bool full = store->queued_bytes >= store->queue_bytes_max;
+    pthread_mutex_unlock(&store->mutex);
+    return full;
+}
+
 void store_put_run(Store *store, Run *run, char *digest, store_done_fn done, void *user)
 {
     struct store_write *write = store_write_new(WRITE_RUN, done, user);
-    write->run = prepared_run_new(run, digest);
-    write->bytes = write->run->bytes;
+    if (queue_is_full(store)) {
+        run_free(run);
+        g_free(digest);
+        write->bytes = store->queue_bytes_max;
+    } else {
+        write->run = prepared_run_new(run, digest);
+        write->bytes = write->run->bytes;
+    }
     enqueue(store, write);
 }
 
@@ -338,7 +353,7 @@ static char *real_path(const char *url, GError **error)
 static bool start_threads(Store *store, GError **error)
 {
     int code = pthread_create(&store->writer_thread, NULL, writer_main, store);
-    if (code == 0 && (code = pthread_create(&store->checkpoint_thread, NULL, store_checkpoint_main,
+    if (code == 0 && (code = pthread_create(&store->checkpoint_thread, NULL, sqlite_checkpoint_main,
                                             store)) != 0) {
         pthread_mutex_lock(&store->mutex);
         store->closing = true;
@@ -369,7 +384,7 @@ static void store_destroy(Store *store)
 
 static bool open_parts(Store *store, GError **error)
 {
-    store->lock_fd = sqlite_lock(store->path, error);
+    store->lock_fd = file_lock_take(store->path, error);
     if (store->lock_fd < 0)
         return false;
     store->writer.rows = sqlite_writer_new(store->path, error);

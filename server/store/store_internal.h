@@ -46,4 +46,4 @@ void store_log(Store *store, const char *format, ...) G_GNUC_PRINTF(2, 3);
 SqliteReader *store_snapshot_rows(StoreSnapshot *snapshot, GError **error);
 
 /* The checkpoint thread's body; `argument` is the Store. */
-void *store_checkpoint_main(void *argument);
+void *sqlite_checkpoint_main(void *argument);

@@ -150,6 +150,20 @@ static void refresh_borrowed(struct store_writer *writer, const struct store_run
     staging_set_borrowed(&writer->staging, commit, has, earliest);
 }
 
+/* Removes the point of a run from a series, and from what is written down of the series' counts. */
+static bool delete_point(struct store_writer *writer, const struct store_run *run,
+                         int64_t series_id, int64_t *out_last, GError **error)
+{
+    SqliteWriter *rows = writer->rows;
+    int64_t tally_seq = writer->catalogue->tally_seq, counted;
+    if (!sqlite_writer_last_run(rows, series_id, run->seq, INT64_MAX, out_last, error) ||
+        !sqlite_writer_delete_point(rows, series_id, run->seq, error))
+        return false;
+    return run->seq > tally_seq ||
+           (sqlite_writer_last_run(rows, series_id, run->seq, tally_seq, &counted, error) &&
+            sqlite_writer_lessen_tally(rows, series_id, counted, error));
+}
+
 /* Removes the rows of one result of the directory; collects its series and their latest other runs.
  */
 static bool delete_result(struct store_writer *writer, const struct store_run *run,
@@ -159,11 +173,10 @@ static bool delete_result(struct store_writer *writer, const struct store_run *r
     const struct store_benchmark *benchmark = NULL;
     for (guint m = 0; m < result->n_metrics; m++) {
         struct store_series *line = catalogue_series_at(writer->catalogue, result->series_ids[m]);
+        int64_t last;
         if (!line || g_ptr_array_find(series, line, NULL))
             continue;
-        int64_t last;
-        if (!sqlite_writer_last_run(writer->rows, line->id, run->seq, &last, error) ||
-            !sqlite_writer_delete_point(writer->rows, line->id, run->seq, error))
+        if (!delete_point(writer, run, line->id, &last, error))
             return false;
         g_ptr_array_add(series, line);
         g_array_append_val(last_seqs, last);

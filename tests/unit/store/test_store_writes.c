@@ -220,6 +220,32 @@ static void test_restart(void)
     fixture_end(&fixture);
 }
 
+/* Deleting runs that were counted before, and one that was not, keeps the counts right. */
+static void test_counts_after_deletion(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    static const char *const deleted[] = {"run-4", "run-1", "run-6", "run-5"};
+    for (guint i = 0; i < 7; i++) {
+        g_autofree char *id = g_strdup_printf("run-%u", i);
+        must_put_run(fixture.store, make_run(id, "A", i));
+        if (i == 4)
+            fixture_reopen(&fixture); /* writes the counts of 0 to 4 down */
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(deleted); i++) {
+        struct outcome outcome;
+        delete_run(fixture.store, deleted[i], &outcome);
+        expect(&outcome, STORE_DELETED, -1);
+        g_autofree char *before = describe(fixture.store);
+        g_autofree char *count = g_strdup_printf("real_time ns 2 %u ", 6 - i);
+        g_assert_nonnull(strstr(before, count));
+        fixture_reopen(&fixture);
+        g_autofree char *after = describe(fixture.store);
+        g_assert_cmpstr(before, ==, after);
+    }
+    fixture_end(&fixture);
+}
+
 /* ---- Series
  * -------------------------------------------------------------------------------------------------------
  */
@@ -480,6 +506,7 @@ int main(int argc, char **argv)
     g_test_add_func("/writes/deleted", test_deleted);
     g_test_add_func("/writes/versions", test_versions);
     g_test_add_func("/writes/restart", test_restart);
+    g_test_add_func("/writes/counts-after-deletion", test_counts_after_deletion);
     g_test_add_func("/writes/better-and-unit", test_better_and_unit);
     g_test_add_func("/writes/defaults", test_defaults);
     g_test_add_func("/writes/defaults-collide", test_defaults_collide);
