@@ -54,7 +54,7 @@ static void test_rows(void)
     csv_writer_number(&writer, -0.5);
     csv_writer_integer(&writer, INT64_MIN);
     csv_writer_end_row(&writer);
-    csv_writer_number(&writer, NAN);
+    csv_writer_number(&writer, (double)NAN);
     csv_writer_bool(&writer, true);
     csv_writer_empty(&writer, 2);
     csv_writer_bool(&writer, false);

@@ -13,8 +13,8 @@ static void test_values(void)
     json_writer_string(&writer, "text", "a\"b\\c\n\x01é");
     json_writer_string(&writer, "none", NULL);
     json_writer_number(&writer, "number", 0.1);
-    json_writer_number(&writer, "infinite", INFINITY);
-    json_writer_number(&writer, "nan", NAN);
+    json_writer_number(&writer, "infinite", (double)INFINITY);
+    json_writer_number(&writer, "nan", (double)NAN);
     json_writer_integer(&writer, "least", INT64_MIN);
     json_writer_integer(&writer, "most", INT64_MAX);
     json_writer_integer(&writer, "zero", 0);
