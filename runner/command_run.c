@@ -201,7 +201,7 @@ static void on_round(guint round, double round_s, void *user)
     progress_round_done(&job->progress, round_s);
 }
 
-static bool measure(struct job *job, struct rounds_outcome *outcome, GError **error)
+static void measure(struct job *job, struct rounds_outcome *outcome)
 {
     job->begin_s = now_s();
     job->progress = (struct progress){
@@ -217,9 +217,8 @@ static bool measure(struct job *job, struct rounds_outcome *outcome, GError **er
         .round_done = on_round,
         .user = job,
     };
-    bool is_good = rounds_run(job->plan, job->seed, &watch, outcome, error);
+    rounds_run(job->plan, job->seed, &watch, outcome);
     progress_end();
-    return is_good;
 }
 
 static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
@@ -331,15 +330,12 @@ int command_run(int argc, char **argv, GError **error)
         return COMMAND_FAILED;
     int64_t started_ms = envelope_now_ms();
     struct rounds_outcome outcome = {0};
-    int code = COMMAND_FAILED;
-    if (measure(&job, &outcome, error)) {
-        if (outcome.stopped) {
-            console_message("interrupted: nothing was sent");
-            code = EXIT_INTERRUPTED;
-        } else {
-            code = finish(&job, &outcome, started_ms, error);
-        }
-    }
+    measure(&job, &outcome);
+    int code = EXIT_INTERRUPTED;
+    if (outcome.stopped)
+        console_message("interrupted: nothing was sent");
+    else
+        code = finish(&job, &outcome, started_ms, error);
     rounds_outcome_clear(&outcome);
     return code;
 }

@@ -23,6 +23,9 @@ static void print_help(void)
                   "results.\n\nCommands:\n");
     for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
         console_print("  %-10s %s\n", commands[i].name, commands[i].summary);
+    console_print("\nOptions stand above the environment (BREAKEVEN_SERVER, BREAKEVEN_PROJECT, "
+                  "BREAKEVEN_MACHINE, BREAKEVEN_TOKEN, …),\nand it above the key file "
+                  "$XDG_CONFIG_HOME/breakeven/runner.conf ([runner], server = …).\n");
     console_print("\nExample:\n  breakeven-runner run --quick\n\nbreakeven-runner COMMAND --help "
                   "shows the options of a command; "
                   "--version the version.\n");

@@ -3,6 +3,7 @@
  * and no document. Main thread. */
 #include "runner/rounds.h"
 
+#include "runner/cell_document.h"
 #include <string.h>
 
 struct cell_state {
@@ -109,8 +110,15 @@ static void take_part(struct cell_state *state, struct run_result *part)
     run_result_free(part);
 }
 
-static bool measure_cell(const Plan *plan, guint cell, struct cell_state *state,
-                         const struct rounds_watch *watch, GError **error)
+static struct run_result *not_started(const struct cell *cell, const GError *problem)
+{
+    struct run_result *result = cell_result_new(cell->bench, &cell->values);
+    result->error = g_strdup_printf("not measured: %s", problem ? problem->message : "no process");
+    return result;
+}
+
+static void measure_cell(const Plan *plan, guint index, struct cell_state *state,
+                         const struct rounds_watch *watch)
 {
     struct cell_request request = {
         .iterations = state->iterations,
@@ -118,21 +126,19 @@ static bool measure_cell(const Plan *plan, guint cell, struct cell_state *state,
         .sample_ms = plan->sample_ms,
         .timeout_seconds = plan->timeout_seconds,
     };
-    uint64_t iterations = state->iterations;
-    struct run_result *part = watch->measure(&g_array_index(plan->cells, struct cell, cell),
-                                             &request, &iterations, error);
+    const struct cell *cell = &g_array_index(plan->cells, struct cell, index);
+    g_autoptr(GError) problem = NULL;
+    struct run_result *part = watch->measure(cell, &request, &state->iterations, &problem);
     if (!part)
-        return false;
-    state->iterations = iterations;
+        part = not_started(cell, problem);
     if (watch->stopped())
         run_result_free(part); /* killed on the way: not the cell's fault */
     else
         take_part(state, part);
-    return true;
 }
 
-static bool run_round(const Plan *plan, guint round, const guint *order, struct cell_state *states,
-                      const struct rounds_watch *watch, GError **error)
+static void run_round(const Plan *plan, guint round, const guint *order, struct cell_state *states,
+                      const struct rounds_watch *watch)
 {
     double begin_s = watch->now_s();
     guint n = plan->cells->len;
@@ -143,12 +149,10 @@ static bool run_round(const Plan *plan, guint round, const guint *order, struct 
         const struct cell *cell = &g_array_index(plan->cells, struct cell, order[i]);
         g_autofree char *name = bench_case_name(cell->bench, &cell->values);
         watch->cell_begins(round, i + 1, name, watch->user);
-        if (!measure_cell(plan, order[i], state, watch, error))
-            return false;
+        measure_cell(plan, order[i], state, watch);
     }
     if (!watch->stopped())
         watch->round_done(round, watch->now_s() - begin_s, watch->user);
-    return true;
 }
 
 /* A further round is begun where the plan asks for it, or where the budget is likely to hold one as
@@ -171,19 +175,18 @@ static bool all_failed(const struct cell_state *states, guint n)
     return true;
 }
 
-bool rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
-                struct rounds_outcome *out_outcome, GError **error)
+void rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
+                struct rounds_outcome *out_outcome)
 {
     guint n = plan->cells->len;
     g_autofree struct cell_state *states = g_new0(struct cell_state, n);
     g_autofree guint *order = g_new(guint, n);
     double begin_s = watch->now_s();
-    bool is_good = true;
     *out_outcome = (struct rounds_outcome){0};
-    while (is_good && !watch->stopped() && !all_failed(states, n) &&
+    while (!watch->stopped() && !all_failed(states, n) &&
            wants_round(plan, out_outcome->rounds, watch->now_s() - begin_s)) {
         rounds_order(seed, out_outcome->rounds, order, n);
-        is_good = run_round(plan, out_outcome->rounds + 1, order, states, watch, error);
+        run_round(plan, out_outcome->rounds + 1, order, states, watch);
         out_outcome->rounds++;
     }
     out_outcome->stopped = watch->stopped();
@@ -194,7 +197,6 @@ bool rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watc
         g_ptr_array_add(out_outcome->results, states[i].result);
         out_outcome->n_errors += states[i].result->error != NULL;
     }
-    return is_good;
 }
 
 void rounds_outcome_clear(struct rounds_outcome *outcome)

@@ -28,9 +28,10 @@ struct rounds_outcome {
     bool stopped;       /* before the end: results are not to be used */
 };
 
-/* `seed` fixes the orders. False only where no process could be started at all. */
-bool rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
-                struct rounds_outcome *out_outcome, GError **error);
+/* `seed` fixes the orders. A cell whose process could not even be started has that as its error:
+ * what was measured before is kept. */
+void rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watch,
+                struct rounds_outcome *out_outcome);
 void rounds_outcome_clear(struct rounds_outcome *outcome);
 
 /* The order of a round: a permutation of 0 … n-1 that depends on seed and round only (Fisher–Yates,

@@ -96,6 +96,13 @@ describe("to a server that is there", () => {
     assert.match(unsaid.stderr, /--format google-benchmark\?/);
   });
 
+  test("the standard input is a file, too", async () => {
+    await real.start();
+    const input = readFileSync(await documentFile("piped"), "utf8");
+    await world.expect(0, ["post", "-", "--server", real.url], { input });
+    assert.deepEqual(await real.runIds(), ["piped"]);
+  });
+
   test("history tells the commits, once", async () => {
     await real.start();
     for (let i = 0; i < 3; i++) world.commit(`more ${i}`);

@@ -6,7 +6,7 @@
 
 static struct {
     GString *calls; /* "A0 B0 A17 …": cell and the iterations that were asked for */
-    guint n_calls, fail_at,
+    guint n_calls, fail_at, refuse_at,
         stop_at; /* the call that fails, or after which it is stopped; 0: none */
     double now_s, cost_s;
 } world;
@@ -24,11 +24,14 @@ static double now_s(void)
 static struct run_result *measure(const struct cell *cell, const struct cell_request *request,
                                   uint64_t *out_iterations, GError **error)
 {
-    (void)error;
     world.n_calls++;
     world.now_s += world.cost_s;
     g_string_append_printf(world.calls, "%c%u ", (char)('A' + cell->values.task_cost),
                            (unsigned)request->iterations);
+    if (world.n_calls == world.refuse_at) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "no more processes");
+        return NULL;
+    }
     struct run_result *result = run_result_new("bench");
     run_result_add_param_number(result, "task_cost", (double)cell->values.task_cost);
     if (world.n_calls == world.fail_at) {
@@ -116,7 +119,7 @@ static void test_samples_are_collected(void)
     begin();
     g_autoptr(Plan) plan = make_plan(3, 4);
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 1, &watch, &outcome, NULL));
+    rounds_run(plan, 1, &watch, &outcome);
     g_assert_cmpuint(outcome.rounds, ==, 4);
     g_assert_cmpuint(outcome.n_errors, ==, 0);
     g_assert_false(outcome.stopped);
@@ -141,7 +144,7 @@ static void test_calibrated_once(void)
     begin();
     g_autoptr(Plan) plan = make_plan(2, 3);
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 9, &watch, &outcome, NULL));
+    rounds_run(plan, 9, &watch, &outcome);
     g_auto(GStrv) calls = g_strsplit(g_strchomp(world.calls->str), " ", -1);
     g_assert_cmpuint(g_strv_length(calls), ==, 6);
     for (guint i = 0; i < 6; i++)
@@ -155,7 +158,7 @@ static void test_failed_cell_is_left_alone(void)
     world.fail_at = 4; /* the first of the second round, with 3 cells */
     g_autoptr(Plan) plan = make_plan(3, 3);
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 5, &watch, &outcome, NULL));
+    rounds_run(plan, 5, &watch, &outcome);
     g_assert_cmpuint(world.n_calls, ==, 3 + 3 + 2);
     g_assert_cmpuint(outcome.n_errors, ==, 1);
     guint n_partial = 0;
@@ -171,13 +174,34 @@ static void test_failed_cell_is_left_alone(void)
     rounds_outcome_clear(&outcome);
 }
 
+static void test_process_that_cannot_start(void)
+{
+    begin();
+    world.refuse_at = 2;
+    g_autoptr(Plan) plan = make_plan(2, 2);
+    struct rounds_outcome outcome;
+    rounds_run(plan, 5, &watch, &outcome);
+    g_assert_cmpuint(world.n_calls, ==, 3); /* the other cell is measured in both rounds */
+    g_assert_cmpuint(outcome.n_errors, ==, 1);
+    g_assert_cmpuint(outcome.results->len, ==, 2);
+    for (guint i = 0; i < 2; i++) {
+        const struct run_result *result = (const struct run_result *)outcome.results->pdata[i];
+        if (!result->error)
+            continue;
+        g_assert_cmpstr(result->error, ==, "not measured: no more processes");
+        g_assert_cmpstr(result->bench, ==, benches[0]->name);
+        g_assert_cmpuint(result->params->len, ==, 1);
+    }
+    rounds_outcome_clear(&outcome);
+}
+
 static void test_all_failed_ends(void)
 {
     begin();
     world.fail_at = 1;
     g_autoptr(Plan) plan = make_plan(1, 5);
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 5, &watch, &outcome, NULL));
+    rounds_run(plan, 5, &watch, &outcome);
     g_assert_cmpuint(world.n_calls, ==, 1);
     rounds_outcome_clear(&outcome);
 }
@@ -199,7 +223,7 @@ static void test_budget(void)
         g_autoptr(Plan) plan = make_plan(2, 3);
         plan->budget_seconds = cases[i].budget_s;
         struct rounds_outcome outcome;
-        g_assert_true(rounds_run(plan, 5, &watch, &outcome, NULL));
+        rounds_run(plan, 5, &watch, &outcome);
         g_assert_cmpuint(outcome.rounds, ==, cases[i].rounds);
         rounds_outcome_clear(&outcome);
     }
@@ -211,7 +235,7 @@ static void test_endless_budget_is_bounded(void)
     g_autoptr(Plan) plan = make_plan(1, 1);
     plan->budget_seconds = 10;
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 5, &watch, &outcome, NULL)); /* the clock stands still */
+    rounds_run(plan, 5, &watch, &outcome); /* the clock stands still */
     g_assert_cmpuint(outcome.rounds, ==, PLAN_ROUNDS_MAX);
     rounds_outcome_clear(&outcome);
 }
@@ -222,7 +246,7 @@ static void test_interrupted(void)
     world.stop_at = 4;
     g_autoptr(Plan) plan = make_plan(3, 3);
     struct rounds_outcome outcome;
-    g_assert_true(rounds_run(plan, 5, &watch, &outcome, NULL));
+    rounds_run(plan, 5, &watch, &outcome);
     g_assert_true(outcome.stopped);
     g_assert_cmpuint(world.n_calls, ==, 4);
     g_assert_cmpuint(rounds_said, ==, 1); /* the second was not finished */
@@ -272,6 +296,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rounds/collected", test_samples_are_collected);
     g_test_add_func("/rounds/calibrated-once", test_calibrated_once);
     g_test_add_func("/rounds/failed-cell", test_failed_cell_is_left_alone);
+    g_test_add_func("/rounds/cannot-start", test_process_that_cannot_start);
     g_test_add_func("/rounds/all-failed", test_all_failed_ends);
     g_test_add_func("/rounds/budget", test_budget);
     g_test_add_func("/rounds/endless-budget", test_endless_budget_is_bounded);
