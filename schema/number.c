@@ -61,19 +61,17 @@ static const long double powers_of_ten[] = {/* all exact: 5^27 < 2^63 */
 static enum answer digits_read_back(double value, int places, uint64_t *out_whole)
 {
     long double product = (long double)value * powers_of_ten[places];
-    uint64_t whole = (uint64_t)product;
-    long double rest = product - (long double)whole;
+    long long whole = llrintl(product);
     long double quotient;
     uint64_t mantissa;
 
-    if (fabsl(rest - 0.5L) <= 1.0L / 128)
+    if (fabsl(product - (long double)whole) >= 0.5L - 1.0L / 128)
         return ANSWER_UNSURE;
-    whole += rest > 0.5L;
     quotient = (long double)whole / powers_of_ten[places];
     memcpy(&mantissa, &quotient, sizeof mantissa);
     if ((mantissa & 0x7ff) == 0x400)
         return ANSWER_UNSURE;
-    *out_whole = whole;
+    *out_whole = (uint64_t)whole;
     return (double)quotient == value ? ANSWER_YES : ANSWER_NO;
 }
 
