@@ -24,14 +24,15 @@ struct cell_request {
 };
 
 /* A result in the form of the run document: bench, params, metrics items_per_second, real_time,
- * cpu_time_per_item with `samples` samples each, info (bench_version, library, oversubscribed,
- * samples_per_process); or its error. Beside each sample: handoff, fixed_loop (ns)    the probe
- * (sample/probe.h) reference (ns)              a direct call of the same workload, task_cost and
- * all foreign_cpu, steal (cpus)   taken by others while it was measured, throttled (ms) withheld by
- * a quota (sample/noise.h) voluntary_switches, involuntary_switches    of this process iterations
- * that it took; not in info, where each calibration would mark the line What was not to be had for
- * one sample is not there at all. Never NULL but with a GError, where no process could be started.
- */
+ * cpu_time_per_item with `samples` samples each, and info (bench_version, library, oversubscribed,
+ * samples_per_process); or its error. NULL only with a GError, where no process could be started.
+ * Beside each sample are recorded, or not at all where one of them was not to be had:
+ *
+ * - handoff, fixed_loop (ns): the probe, see sample/probe.h
+ * - reference (ns): a direct call of the same workload with the same task_cost
+ * - foreign_cpu, steal (cpus), throttled (ms): what others took and a quota withheld meanwhile
+ * - voluntary_switches, involuntary_switches: of this process meanwhile
+ * - iterations: that the sample took; not in info, where each calibration would mark the line */
 struct run_result *cell_measure(const struct cell *cell, const struct cell_request *request,
                                 uint64_t *out_iterations, GError **error);
 
