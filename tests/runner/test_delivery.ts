@@ -10,13 +10,15 @@ import { World } from "./support/world";
 let world: World;
 let real: RealServer;
 let faulty: FaultyServer | undefined;
+let target: FaultyServer | undefined; // of a redirect
 beforeEach(async () => {
   world = new World();
   real = await RealServer.at(world);
-  faulty = undefined;
+  faulty = target = undefined;
 });
 afterEach(async () => {
   await faulty?.stop();
+  await target?.stop();
   await real.stop();
   world.remove();
 });
@@ -286,14 +288,13 @@ describe("the token", () => {
   });
 
   test("is not carried along a redirect", async () => {
-    const target = await FaultyServer.of(answers.stored());
+    target = await FaultyServer.of(answers.stored());
     faulty = await FaultyServer.of(answers.status(307, { Location: `${target.url}/api/runs` }));
     const outcome = await world.expect(4, ["post", await documentFile("lured"), "--server", faulty.url], { env: { BREAKEVEN_TOKEN: secret } });
     assert.match(outcome.stderr, /307/);
     assert.equal(faulty.attempts[0]!.headers.authorization, `Bearer ${secret}`);
     assert.equal(target.attempts.length, 0);
     assert.equal(world.waiting().length, 1);
-    await target.stop();
   });
 });
 
@@ -301,7 +302,7 @@ describe("kills and company", () => {
   test("killed while it posts: the document is in the spool, and stored once", async () => {
     faulty = await FaultyServer.of(answers.never());
     const started = world.start(["post", await documentFile("killed"), "--server", faulty.url]);
-    while (faulty.attempts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await faulty.attempted();
     started.child.kill("SIGKILL");
     assert.equal((await started.done).signal, "SIGKILL");
     assert.equal(world.waiting().length, 1);

@@ -110,6 +110,15 @@ export class FaultyServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Resolves when the first request has been read. */
+  async attempted(): Promise<void> {
+    const deadline_ms = Date.now() + START_MS_MAX;
+    while (this.attempts.length === 0) {
+      assert.ok(Date.now() < deadline_ms, "nothing was posted");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
