@@ -237,17 +237,15 @@ static void flag_points(const TrendData *data, guint8 *flags)
     }
 }
 
-/* The position from which columns are shown: the last `n` of them, or from an older commit that the
- * address names. */
-static guint first_position(const guint8 *flags, guint n_commits, guint n,
-                            const struct store_commit *from)
+/* The position of the oldest of the last `n` commits that are flagged. */
+static guint first_position(const guint8 *flags, guint n_commits, guint n)
 {
     guint first = n_commits, seen = 0;
     while (first > 0 && seen < n) {
         first--;
         seen += flags[first] != 0 ? 1 : 0;
     }
-    return from ? MIN(first, from->position) : first;
+    return first;
 }
 
 /* What came before the first measurement is counted, not drawn: one commit alone then stands in the
@@ -348,9 +346,11 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     const struct store_commit *from = find_commit(project, request->from),
                               *to = find_commit(project, request->to);
     guint n_wanted = request->all_columns ? TREND_COLUMNS_MAX : TREND_COLUMNS_DEFAULT;
-    guint first = first_position(flags, project->commits->len, n_wanted, from);
-    if (!from && !request->all_columns)
+    guint first = first_position(flags, project->commits->len, n_wanted);
+    if (!request->all_columns)
         first = skip_unmeasured(flags, project->commits->len, first);
+    if (from)
+        first = MIN(first, from->position);
     g_autofree guint *columns_by_position = g_new(guint, project->commits->len + 1);
     lay_columns(data, project, flags, first, columns_by_position);
     place_points(data, columns_by_position);

@@ -18,7 +18,8 @@ before(async () => {
   const lone = { ...history.main[0]!, parents: [] };
   const one = { bench: HOSTILE, params: { [HOSTILE]: HOSTILE }, metrics: { latency: { unit: "<b>", samples: [3, 1, 2] } } };
   await send(server.origin, "POST", "/api/runs", run({ ...lone, subject: HOSTILE, author: HOSTILE }, 0, { id: "hostile", project: HOSTILE, results: [one] }));
-  const single = run({ ...lone, sha: "5".repeat(40) }, 0, { id: "single", project: "single" });
+  const before = history.main.slice(0, 20);
+  const single = run({ ...lone, sha: "5".repeat(40), parents: [before[19]!.sha], time: "2026-10-01T00:00:00Z" }, 0, { id: "single", project: "single", history: [...before].reverse() });
   await send(server.origin, "POST", "/api/runs", single);
   browser = await launch();
 });
@@ -125,7 +126,10 @@ test("one commit alone is drawn as a point with its interval", async () => {
   assert.deepEqual(marks, [1, 1, 1, 1]);
   for (const bars of await page.locator("#chart svg .bars").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")!)))
     assert.equal(bars.split("M").length - 1, 3);
+  assert.match((await page.locator(".notes").textContent())!, /1 of 1 commits measured.*20 older commits not drawn/, "what came before the first measurement is counted");
   await shoot(page, "single-no-script");
+  await page.getByRole("link", { name: "draw all" }).click();
+  assert.equal(await page.locator("#points tbody tr").count(), 21);
   assertClean();
   await close();
   const live = await open(browser, server.origin, `/p/single/b/${BENCH}`);
