@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #define BENCH_EXECUTOR_MAX 256u
-
-#define BENCH_THREADS_MAX 1024u
+#define BENCH_THREADS_MAX  1024u
 
 struct bench_case {
     char executor[BENCH_EXECUTOR_MAX]; /* "" where the benchmark takes none */
@@ -33,10 +32,9 @@ struct bench {
     const char *name;
     uint32_t version; /* raise it when what is measured changes */
     const char *description;
-    const char
-        *executors;     /* the executors of the default matrix, comma-separated; "" : takes none */
-    bool only_those;    /* it runs on no other executor than these */
-    bool takes_threads; /* where the executor does, too */
+    const char *executors; /* of the default matrix, comma-separated; "": takes none */
+    bool only_those;       /* it runs on no other executor than these */
+    bool takes_threads;    /* where the executor does, too */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
     /* False with an error where this case cannot be (an executor that is not there, threads 0).
      * Everything that lives across iterations. */

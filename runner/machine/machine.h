@@ -10,11 +10,10 @@ typedef struct machine {
     double quota_cpus;       /* cgroup limit; 0: none */
     uint32_t effective_cpus; /* min(online, affinity, ceil(quota)), at least 1 */
     uint32_t cores, pus, packages;
-    char *cpu_model; /* or NULL */
-    char *caches;    /* "L1d 32 KiB, L2 512 KiB, L3 32 MiB" */
-    char
-        *environment_json; /* canonical JSON of all facts: the run document's machine.environment */
-    char *topology_xml;    /* hwloc's export */
+    char *cpu_model;        /* or NULL */
+    char *caches;           /* "L1d 32 KiB, L2 512 KiB, L3 32 MiB" */
+    char *environment_json; /* canonical JSON of all facts: machine.environment of the document */
+    char *topology_xml;     /* hwloc's export, less what changes by itself */
 } Machine;
 
 Machine *machine_read(GError **error);
