@@ -136,6 +136,18 @@ static void test_default(struct fixture *fixture, gconstpointer data)
             ==, i);
 }
 
+static void test_threads_go_first(struct fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    add(fixture, 0, "task_cost=10 threads=1", "latency");
+    add(fixture, 0, "task_cost=10 threads=2", "latency");
+    add(fixture, 0, "task_cost=20 threads=1", "latency");
+    add(fixture, 0, "task_cost=20 threads=2", "latency");
+    g_autoptr(Selection) selection = selection_new(&fixture->benchmark, NULL);
+    g_autofree char *names = names_of(selection);
+    g_assert_cmpstr(names, ==, "threads 1, threads 2");
+}
+
 static void test_explicit(struct fixture *fixture, gconstpointer data)
 {
     (void)data;
@@ -256,6 +268,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("default", test_default);
+    ADD("threads-go-first", test_threads_go_first);
     ADD("explicit", test_explicit);
     ADD("slot-stays", test_slot_stays);
     ADD("no-match", test_no_match);
