@@ -2,7 +2,6 @@
  * JSON bytes to a tree, and the walk over a tree by tables of fields. Any thread. */
 #include "schema/document.h"
 
-#include "schema/json_tree.h"
 #include "schema/text.h"
 
 #include <stdarg.h>
@@ -43,8 +42,9 @@ static uint64_t tree_bytes_estimate(const char *bytes, size_t length)
 
 json_t *document_load(const char *bytes, size_t length, GError **error)
 {
-    struct json_problem problem;
+    json_error_t problem;
     json_t *tree;
+    g_autofree char *text = NULL;
 
     if (tree_bytes_estimate(bytes, length) > DOCUMENT_TREE_BYTES_MAX) {
         g_set_error(
@@ -54,12 +54,14 @@ json_t *document_load(const char *bytes, size_t length, GError **error)
             DOCUMENT_TREE_BYTES_MAX >> 20);
         return NULL;
     }
-    tree = json_tree_read(bytes, length, &problem);
-    if (!tree)
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                    "malformed JSON at line %zu, column %zu (byte offset %zu): %s", problem.line,
-                    problem.column, problem.byte_offset, problem.what);
-    return tree;
+    tree = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
+    if (tree)
+        return tree;
+    text = g_utf8_make_valid(problem.text, -1);
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                "malformed JSON at line %d, column %d (byte offset %d): %s", problem.line,
+                problem.column, problem.position, text);
+    return NULL;
 }
 
 static void pointer_append_key(GString *out, const char *key)

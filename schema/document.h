@@ -2,7 +2,7 @@
  * Reading a JSON document by tables of fields: each field has a name, a taker that checks its value
  * and stores it, and the offset of the member it fills. Every fault is found in one pass, with its
  * place. Knows JSON, but no document in particular. The only recursion is that of the tables
- * themselves, whose depth is fixed; json_tree.c bounds its own at 256. Any thread. */
+ * themselves, whose depth is fixed; jansson bounds its own at 2048. Any thread. */
 #pragma once
 
 #include "schema/error.h"
@@ -47,7 +47,7 @@ struct field_table {
 };
 
 /* NULL: ERROR_TOO_LARGE, or ERROR_SYNTAX that says line, column and byte offset (malformed JSON,
- * invalid UTF-8, duplicate keys, bare NaN, nesting beyond 256). */
+ * invalid UTF-8, duplicate keys, bare NaN, nesting beyond 2048). */
 json_t *document_load(const char *bytes, size_t length, GError **error);
 
 void document_fault(struct reading at, const char *format, ...) G_GNUC_PRINTF(2, 3);

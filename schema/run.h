@@ -140,7 +140,7 @@ void run_result_add_beside(struct run_result *result, const char *name, const ch
                            const double *values, uint32_t n_values);
 
 /* Parses and validates. NULL on failure: ERROR_SYNTAX with line, column and byte offset (malformed
- * JSON, invalid UTF-8, a bare NaN, a duplicate key, nesting beyond 256), ERROR_TOO_LARGE, or
+ * JSON, invalid UTF-8, a bare NaN, a duplicate key, nesting beyond 2048), ERROR_TOO_LARGE, or
  * ERROR_INVALID with every fault in `faults` (which the caller made). */
 Run *run_parse(const char *bytes, size_t length, Faults *faults, GError **error);
 

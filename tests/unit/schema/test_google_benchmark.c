@@ -308,7 +308,7 @@ static void test_not_finite_in_place(void)
     g_assert_cmpuint(taken.warnings->len, ==, 3);
     taken_clear(&taken);
     taken = take(broken, strlen(broken));
-    g_assert_nonnull(strstr(taken.error->message, "byte offset 23"));
+    g_assert_nonnull(strstr(taken.error->message, "byte offset 24"));
     taken_clear(&taken);
 }
 
