@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the tests of server/http share: a server on a free port with routes of its own, and a client that speaks raw bytes, so that a test
- * can send what no library would. Waiting ends at a generous limit, which fails the test: nothing here measures time. */
+ * What the tests of server/http share: a server on a free port with routes of its own, and a client
+ * that speaks raw bytes, so that a test can send what no library would. Waiting ends at a generous
+ * limit, which fails the test: nothing here measures time. */
 #pragma once
 
 #include "server/http/http.h"
@@ -26,11 +27,11 @@ struct fixture {
     struct http_options options;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool gate_open;       /* /api/gate answers when it is */
-    guint at_gate;        /* handlers that wait there */
-    GPtrArray *deferred;  /* HttpRequest * of /api/defer */
-    GPtrArray *log;       /* "METHOD path status" of each exchange that ended */
-    GPtrArray *messages;  /* of the log callback */
+    bool gate_open;      /* /api/gate answers when it is */
+    guint at_gate;       /* handlers that wait there */
+    GPtrArray *deferred; /* HttpRequest * of /api/defer */
+    GPtrArray *log;      /* "METHOD path status" of each exchange that ended */
+    GPtrArray *messages; /* of the log callback */
     guint n_threads, n_stopped;
     atomic_int handled[FIXTURE_THREADS];
 };
@@ -53,8 +54,8 @@ static inline void fixture_access_log(const struct http_log_entry *entry, void *
 {
     struct fixture *fixture = app;
     pthread_mutex_lock(&fixture->lock);
-    g_ptr_array_add(fixture->log, g_strdup_printf("%s %s %u%s", entry->method, entry->path, entry->status,
-                                                  entry->aborted ? " aborted" : ""));
+    g_ptr_array_add(fixture->log, g_strdup_printf("%s %s %u%s", entry->method, entry->path,
+                                                  entry->status, entry->aborted ? " aborted" : ""));
     pthread_cond_broadcast(&fixture->changed);
     pthread_mutex_unlock(&fixture->lock);
 }
@@ -100,7 +101,8 @@ static inline void handle_digest(HttpRequest *request)
     size_t length;
     const char *body = http_request_body(request, &length);
     fixture_of(request);
-    g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)body, length);
+    g_autofree char *digest =
+        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)body, length);
     GString *out = g_string_new(NULL);
     g_string_printf(out, "%zu %s", length, digest);
     http_respond(request, 201, HTTP_TEXT, out);
@@ -126,6 +128,7 @@ static inline void handle_inject(HttpRequest *request)
     http_response_header(request, "X-Good", "yes");
     http_response_header(request, "X-Bad", "a\r\nX-Injected: yes");
     http_response_header(request, "X-Bad\r\nX-Injected", "yes");
+    http_response_header(request, "X-Control", "a\x01z");
     http_respond(request, 200, HTTP_TEXT, g_string_new("ok"));
 }
 
@@ -175,7 +178,8 @@ static inline void handle_silent(HttpRequest *request)
 
 static inline void handle_error(HttpRequest *request)
 {
-    g_autoptr(GError) error = g_error_new(BREAKEVEN_ERROR, ERROR_INVALID, "the document has <faults>");
+    g_autoptr(GError) error =
+        g_error_new(BREAKEVEN_ERROR, ERROR_INVALID, "the document has <faults>");
     g_autoptr(Faults) faults = faults_new();
     fixture_of(request);
     for (int i = 0; i < 60; i++)
@@ -186,11 +190,13 @@ static inline void handle_error(HttpRequest *request)
 static inline void handle_csv(HttpRequest *request)
 {
     fixture_of(request);
-    http_respond(request, 200, HTTP_TEXT, g_string_new(http_request_wants_csv(request) ? "csv" : "json"));
+    http_respond(request, 200, HTTP_TEXT,
+                 g_string_new(http_request_wants_csv(request) ? "csv" : "json"));
 }
 
 static const struct http_route fixture_routes[] = {
-    {"GET", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "limit tag param.*"},
+    {"GET", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK,
+     "limit tag param.*"},
     {"GET", "/api/echo/own", handle_csv, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"DELETE", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"POST", "/api/digest", handle_digest, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
@@ -323,14 +329,16 @@ static inline int client_open(const struct fixture *fixture)
     return fd;
 }
 
-static inline void client_send(int fd, const void *bytes, size_t length)
+/* False where the server has closed: its answer says why. */
+static inline bool client_send(int fd, const void *bytes, size_t length)
 {
     for (size_t sent = 0; sent < length;) {
         ssize_t n = send(fd, (const char *)bytes + sent, length - sent, MSG_NOSIGNAL);
         if (n < 0)
-            return; /* the server has closed: the answer says why */
+            return false;
         sent += (size_t)n;
     }
+    return true;
 }
 
 static inline void client_print(int fd, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -373,7 +381,8 @@ static inline void answer_read_head(int fd, struct answer *answer)
         answer->status = 0;
 }
 
-/* Reads one answer (past a 100 Continue), or the end of the stream. `with_body` is false for HEAD. */
+/* Reads one answer (past a 100 Continue), or the end of the stream. `with_body` is false for HEAD.
+ */
 static inline struct answer answer_read(int fd, bool with_body)
 {
     struct answer answer = {0};
@@ -385,14 +394,16 @@ static inline struct answer answer_read(int fd, bool with_body)
     }
     answer.body = g_byte_array_new();
     g_autofree char *length = answer.status ? answer_header(&answer, "Content-Length") : NULL;
-    guint64 left = length && with_body && answer.status != 304 ? g_ascii_strtoull(length, NULL, 10) : 0;
+    guint64 left =
+        length && with_body && answer.status != 304 ? g_ascii_strtoull(length, NULL, 10) : 0;
     while (left > 0) {
         size_t n = client_receive(fd, piece, MIN(sizeof piece, left));
         g_assert_cmpuint(n, >, 0);
         g_byte_array_append(answer.body, (const guint8 *)piece, (guint)n);
         left -= n;
     }
-    g_byte_array_append(answer.body, (const guint8 *)"", 1); /* so that it can be compared as text */
+    g_byte_array_append(answer.body, (const guint8 *)"",
+                        1); /* so that it can be compared as text */
     g_byte_array_set_size(answer.body, answer.body->len - 1);
     return answer;
 }
@@ -403,13 +414,14 @@ static inline const char *answer_text(const struct answer *answer)
 }
 
 /* One exchange on a connection of its own. `headers` are whole lines, or "". */
-static inline struct answer fixture_request(const struct fixture *fixture, const char *method, const char *target,
-                                            const char *headers, GBytes *body)
+static inline struct answer fixture_request(const struct fixture *fixture, const char *method,
+                                            const char *target, const char *headers, GBytes *body)
 {
     int fd = client_open(fixture);
     gsize length = 0;
     const void *bytes = body ? g_bytes_get_data(body, &length) : NULL;
-    client_print(fd, "%s %s HTTP/1.1\r\nHost: localhost:%u\r\n%s", method, target, fixture->port, headers);
+    client_print(fd, "%s %s HTTP/1.1\r\nHost: localhost:%u\r\n%s", method, target, fixture->port,
+                 headers);
     if (body)
         client_print(fd, "Content-Length: %zu\r\n", length);
     client_print(fd, "\r\n");
@@ -430,7 +442,8 @@ static inline GBytes *gzip_bytes(const void *bytes, size_t length)
     z_stream stream = {0};
     size_t capacity = length + length / 100 + 1024;
     guint8 *out = g_malloc(capacity);
-    g_assert_cmpint(deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), ==, Z_OK);
+    g_assert_cmpint(deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), ==,
+                    Z_OK);
     stream.next_in = (Bytef *)(gsize)bytes;
     stream.avail_in = (uInt)length;
     stream.next_out = out;

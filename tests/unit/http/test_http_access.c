@@ -12,7 +12,8 @@ static struct access_facts local_facts(void)
         .server_loopback = true, .peer_loopback = true, .port = 8080, .host = "localhost:8080"};
 }
 
-static void assert_decision(const struct access_facts *facts, enum access_decision decision, const char *what)
+static void assert_decision(const struct access_facts *facts, enum access_decision decision,
+                            const char *what)
 {
     const char *why;
     g_test_message("%s", what);
@@ -26,13 +27,27 @@ static void test_hosts(void)
         const char *host;
         bool own;
     } cases[] = {
-        {"localhost:8080", true},      {"LocalHost:8080", true},  {"127.0.0.1:8080", true},
-        {"127.1.2.3:8080", true},      {"[::1]:8080", true},      {"localhost", false},
-        {"localhost:8081", false},     {"evil.example:8080", false}, {"localhost.evil.example:8080", false},
-        {"127.0.0.1.evil:8080", false}, {"127.0.0.256:8080", false}, {"127.0.0:8080", false},
-        {"[::2]:8080", false},         {"[::1]", false},          {"", false},
-        {":8080", false},              {"localhost:", false},     {"localhost:8080:1", false},
-        {"localhost:08080x", false},   {"0.0.0.0:8080", false},   {"128.0.0.1:8080", false},
+        {"localhost:8080", true},
+        {"LocalHost:8080", true},
+        {"127.0.0.1:8080", true},
+        {"127.1.2.3:8080", true},
+        {"[::1]:8080", true},
+        {"localhost", false},
+        {"localhost:8081", false},
+        {"evil.example:8080", false},
+        {"localhost.evil.example:8080", false},
+        {"127.0.0.1.evil:8080", false},
+        {"127.0.0.256:8080", false},
+        {"127.0.0:8080", false},
+        {"[::2]:8080", false},
+        {"[::1]", false},
+        {"", false},
+        {":8080", false},
+        {"localhost:", false},
+        {"localhost:8080:1", false},
+        {"localhost:08080x", false},
+        {"0.0.0.0:8080", false},
+        {"128.0.0.1:8080", false},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].host);
@@ -96,18 +111,25 @@ static void test_token(void)
         const char *authorization;
         enum access_decision decision;
     } cases[] = {
-        {"Bearer " TOKEN, ACCESS_GRANTED},       {"bearer  " TOKEN " ", ACCESS_GRANTED},
-        {NULL, ACCESS_UNAUTHORIZED},             {"", ACCESS_UNAUTHORIZED},
-        {"Bearer", ACCESS_UNAUTHORIZED},         {"Bearer ", ACCESS_UNAUTHORIZED},
-        {"Bearer " TOKEN "0", ACCESS_UNAUTHORIZED}, {"Bearer 0", ACCESS_UNAUTHORIZED},
-        {"Basic " TOKEN, ACCESS_UNAUTHORIZED},   {TOKEN, ACCESS_UNAUTHORIZED},
+        {"Bearer " TOKEN, ACCESS_GRANTED},
+        {"bearer  " TOKEN " ", ACCESS_GRANTED},
+        {NULL, ACCESS_UNAUTHORIZED},
+        {"", ACCESS_UNAUTHORIZED},
+        {"Bearer", ACCESS_UNAUTHORIZED},
+        {"Bearer ", ACCESS_UNAUTHORIZED},
+        {"Bearer " TOKEN "0", ACCESS_UNAUTHORIZED},
+        {"Bearer 0", ACCESS_UNAUTHORIZED},
+        {"Basic " TOKEN, ACCESS_UNAUTHORIZED},
+        {TOKEN, ACCESS_UNAUTHORIZED},
     };
     unsigned char digest[ACCESS_DIGEST_BYTES];
     access_token_digest(TOKEN, strlen(TOKEN), digest);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         /* Where there is a token, nothing else counts, either way. */
-        struct access_facts facts = {.token_digest = digest, .proxied = true, .authorization = cases[i].authorization};
-        assert_decision(&facts, cases[i].decision, cases[i].authorization ? cases[i].authorization : "none");
+        struct access_facts facts = {
+            .token_digest = digest, .proxied = true, .authorization = cases[i].authorization};
+        assert_decision(&facts, cases[i].decision,
+                        cases[i].authorization ? cases[i].authorization : "none");
         facts = local_facts();
         facts.token_digest = digest;
         facts.authorization = cases[i].authorization;
@@ -160,8 +182,9 @@ static void test_answers_with_token(void)
 static void test_open_without_token(void)
 {
     g_autoptr(GError) error = NULL;
-    struct http_options options = {
-        .listen_host = "0.0.0.0", .routes = fixture_routes, .n_routes = G_N_ELEMENTS(fixture_routes)};
+    struct http_options options = {.listen_host = "0.0.0.0",
+                                   .routes = fixture_routes,
+                                   .n_routes = G_N_ELEMENTS(fixture_routes)};
     g_assert_null(http_server_start(&options, &error));
     g_assert_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN);
     g_assert_nonnull(strstr(error->message, "--write-token-file"));

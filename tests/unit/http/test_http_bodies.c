@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bodies of requests: sizes, chunks, gzip and its bombs, the shared budget, slow senders, and answers that come before the body has. */
+ * Bodies of requests: sizes, chunks, gzip and its bombs, the shared budget, slow senders, and
+ * answers that come before the body has. */
 #include "tests/unit/http/http_fixture.h"
 
 #define BODY_MAX   (256u << 10)
 #define BODIES_MAX (600u << 10)
 
-static struct fixture fixture = {.options = {.body_bytes_max = BODY_MAX, .bodies_bytes_max = BODIES_MAX, .n_workers = 3}};
+static struct fixture fixture = {
+    .options = {.body_bytes_max = BODY_MAX, .bodies_bytes_max = BODIES_MAX, .n_workers = 3}};
 
 static GBytes *pattern_bytes(size_t length)
 {
@@ -56,7 +58,7 @@ static void test_declared_too_long(void)
     g_autoptr(GBytes) piece = pattern_bytes(1 << 20);
     client_print(fd, "POST /api/digest HTTP/1.1\r\nHost: x\r\nContent-Length: 8388608\r\n\r\n");
     for (int i = 0; i < 8; i++)
-        client_send(fd, g_bytes_get_data(piece, NULL), 1 << 20);
+        g_assert_true(client_send(fd, g_bytes_get_data(piece, NULL), 1 << 20));
     struct answer answer = answer_read(fd, true);
     g_assert_cmpuint(answer.status, ==, 413);
     assert_header(&answer, "Connection", "close");
@@ -70,11 +72,13 @@ static void test_declared_too_long(void)
     assert_post("Content-Length: -1\r\n", NULL, 400, "");
 }
 
-/* With Expect: 100-continue nothing of a body that will be refused is sent; one that is welcome is asked for. */
+/* With Expect: 100-continue nothing of a body that will be refused is sent; one that is welcome is
+ * asked for. */
 static void test_expect(void)
 {
     int fd = client_open(&fixture);
-    client_print(fd, "POST /api/digest HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 300000\r\n\r\n");
+    client_print(fd, "POST /api/digest HTTP/1.1\r\nHost: x\r\nExpect: "
+                     "100-continue\r\nContent-Length: 300000\r\n\r\n");
     struct answer answer = {0};
     answer_read_head(fd, &answer);
     g_assert_cmpuint(answer.status, ==, 413);
@@ -82,7 +86,8 @@ static void test_expect(void)
     close(fd);
 
     fd = client_open(&fixture);
-    client_print(fd, "POST /api/digest HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    client_print(fd, "POST /api/digest HTTP/1.1\r\nHost: x\r\nExpect: "
+                     "100-continue\r\nContent-Length: 5\r\n\r\n");
     answer_read_head(fd, &answer);
     g_assert_cmpuint(answer.status, ==, 100);
     answer_clear(&answer);
@@ -141,7 +146,8 @@ static void test_gzip(void)
     }
     g_autoptr(GBytes) body = pattern_bytes(100000);
     g_autoptr(GBytes) zipped = gzip_bytes(g_bytes_get_data(body, NULL), 100000);
-    struct answer answer = fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: X-Gzip\r\n", zipped);
+    struct answer answer =
+        fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: X-Gzip\r\n", zipped);
     assert_digest(&answer, body);
     answer_clear(&answer);
 }
@@ -155,7 +161,8 @@ static void test_gzip_members(void)
     g_byte_array_append(both, g_bytes_get_data(first, NULL), (guint)g_bytes_get_size(first));
     g_byte_array_append(both, g_bytes_get_data(second, NULL), (guint)g_bytes_get_size(second));
     g_autoptr(GBytes) body = g_bytes_new(both->data, both->len);
-    struct answer answer = fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: gzip\r\n", body);
+    struct answer answer =
+        fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: gzip\r\n", body);
     assert_digest(&answer, whole);
     answer_clear(&answer);
 }
@@ -178,7 +185,8 @@ static void test_gzip_faults(void)
     assert_post(coding, cut, 400, "it ends too early");
     assert_post(coding, plain, 400, "not valid gzip");
     assert_post(coding, broken, 400, "not valid gzip");
-    struct answer answer = fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: br\r\n", plain);
+    struct answer answer =
+        fixture_request(&fixture, "POST", "/api/digest", "Content-Encoding: br\r\n", plain);
     g_assert_cmpuint(answer.status, ==, 415);
     assert_header(&answer, "Accept-Encoding", "gzip, identity");
     g_assert_nonnull(strstr(answer_text(&answer), "Content-Encoding: gzip"));
@@ -192,7 +200,8 @@ static gint64 bodies_now(void)
     return status.bodies_bytes;
 }
 
-/* Two declared bodies fill the budget while they are being sent; the third is refused until they are gone. */
+/* Two declared bodies fill the budget while they are being sent; the third is refused until they
+ * are gone. */
 static void test_budget(void)
 {
     int fds[2];
@@ -200,7 +209,8 @@ static void test_budget(void)
     g_assert_cmpint(bodies_now(), ==, 0);
     for (int i = 0; i < 2; i++) {
         fds[i] = client_open(&fixture);
-        client_print(fds[i], "POST /api/digest HTTP/1.1\r\nHost: x\r\nContent-Length: %u\r\n\r\nx", BODY_MAX);
+        client_print(fds[i], "POST /api/digest HTTP/1.1\r\nHost: x\r\nContent-Length: %u\r\n\r\nx",
+                     BODY_MAX);
     }
     while (bodies_now() < 2 * (gint64)BODY_MAX)
         g_usleep(1000);

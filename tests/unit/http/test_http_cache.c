@@ -67,7 +67,8 @@ static char *tag_of(const char *headers)
     return tag;
 }
 
-static void assert_conditional(const char *if_none_match, const char *more, unsigned status, const char *tag)
+static void assert_conditional(const char *if_none_match, const char *more, unsigned status,
+                               const char *tag)
 {
     g_autofree char *headers = g_strdup_printf("If-None-Match: %s\r\n%s", if_none_match, more);
     struct answer answer = get("/api/big", headers);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Event threads, workers and deferred answers: many connections ready at once, clients that vanish, the order of a drain and a stop. */
+ * Event threads, workers and deferred answers: many connections ready at once, clients that vanish,
+ * the order of a drain and a stop. */
 #include "tests/unit/http/http_fixture.h"
 #include <stdlib.h>
 
-/* `n` connections, all open, all with a whole request sent before any answer is read, so that all are ready at once; several rounds. With
- * libmicrohttpd's own epoll thread exactly 128 and 256 of them stall. */
+/* `n` connections, all open, all with a whole request sent before any answer is read, so that all
+ * are ready at once; several rounds. With libmicrohttpd's own epoll thread exactly 128 and 256 of
+ * them stall. */
 static void exchange_all(struct fixture *fixture, int *fds, int n)
 {
     for (int i = 0; i < n; i++)
@@ -29,7 +31,8 @@ static void test_ready_at_once(gconstpointer data)
         fds[i] = client_open(&fixture);
     for (int round = 0; round < ROUNDS; round++)
         exchange_all(&fixture, fds, n);
-    /* Thread 0 is the worker; 1 and 2 are the event threads, and share the connections evenly (two may be accepted at the same moment). */
+    /* Thread 0 is the worker; 1 and 2 are the event threads, and share the connections evenly (two
+     * may be accepted at the same moment). */
     int first = atomic_load(&fixture.handled[1]), second = atomic_load(&fixture.handled[2]);
     g_assert_cmpint(atomic_load(&fixture.handled[0]), ==, 0);
     g_assert_cmpint(first + second, ==, n * ROUNDS);
@@ -48,7 +51,9 @@ static void test_pipelined(void)
     fd = client_open(&fixture);
     for (int i = 0; i < 100; i++)
         g_string_append_printf(requests, "GET /%s HTTP/1.1\r\nHost: x\r\n\r\n",
-                               i % 3 == 0 ? "" : i % 3 == 1 ? "api/defer" : "api/echo/p");
+                               i % 3 == 0   ? ""
+                               : i % 3 == 1 ? "api/defer"
+                                            : "api/echo/p");
     client_send(fd, requests->str, requests->len);
     for (int i = 0; i < 100; i++) {
         if (i % 3 == 1)
@@ -109,7 +114,8 @@ static void test_deferred_many(void)
         fds[i] = client_open(&fixture);
     for (int round = 0; round < DEFERRED_EACH; round++) {
         for (int i = 0; i < DEFERRED_CLIENTS; i++)
-            client_print(fds[i], "POST /api/defer HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+            client_print(fds[i],
+                         "POST /api/defer HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
         for (int i = 0; i < DEFERRED_CLIENTS; i++) {
             struct answer answer = answer_read(fds[i], true);
             g_assert_cmpuint(answer.status, ==, 201);
@@ -142,11 +148,16 @@ static void vanish(struct fixture *fixture, const char *request, bool reset)
 static void test_vanish_while_sending(void)
 {
     static const char *const pieces[] = {
-        "", "G", "GET /api/echo/x HTTP/1.1\r\n", "GET /api/echo/x HTTP/1.1\r\nHost: x\r\n",
+        "",
+        "G",
+        "GET /api/echo/x HTTP/1.1\r\n",
+        "GET /api/echo/x HTTP/1.1\r\nHost: x\r\n",
         "POST /api/digest HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
         "POST /api/digest HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nsome of it",
         "POST /api/digest HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
-        "GET /api/big HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\n", "nonsense\r\n\r\n"};
+        "GET /api/big HTTP/1.1\r\nHost: x\r\n\r\n",
+        "\r\n\r\n",
+        "nonsense\r\n\r\n"};
     struct fixture fixture = {0};
     fixture_start(&fixture);
     for (int round = 0; round < 20; round++)
@@ -162,8 +173,10 @@ static void test_vanish_while_sending(void)
     fixture_stop(&fixture);
 }
 
-/* Sends a request, and goes away when its handler has it: `held` says how many handlers hold one then. */
-static void vanish_when_held(struct fixture *fixture, const char *target, const guint *held, guint wanted)
+/* Sends a request, and goes away when its handler has it: `held` says how many handlers hold one
+ * then. */
+static void vanish_when_held(struct fixture *fixture, const char *target, const guint *held,
+                             guint wanted)
 {
     int fd = client_open(fixture);
     if (wanted % 2)
@@ -176,7 +189,8 @@ static void vanish_when_held(struct fixture *fixture, const char *target, const 
     close(fd);
 }
 
-/* The client is gone when its deferred answer comes, or when the worker has it: memory must stay right. */
+/* The client is gone when its deferred answer comes, or when the worker has it: memory must stay
+ * right. */
 static void test_vanish_while_suspended(void)
 {
     enum { CLIENTS = 40 };
@@ -305,7 +319,8 @@ static bool is_refused(const struct fixture *fixture)
                                   .sin_port = htons(fixture->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool refused = connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno == ECONNREFUSED;
+    bool refused =
+        connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno == ECONNREFUSED;
     close(fd);
     return refused;
 }
@@ -316,7 +331,8 @@ static void test_stop_with_suspended(void)
     struct fixture fixture = {.options.n_workers = 1};
     pthread_t stopper;
     fixture_start(&fixture);
-    int deferred = client_open(&fixture), slow = client_open(&fixture), idle = client_open(&fixture);
+    int deferred = client_open(&fixture), slow = client_open(&fixture),
+        idle = client_open(&fixture);
     client_print(deferred, "GET /api/defer HTTP/1.1\r\nHost: x\r\n\r\n");
     client_print(slow, "GET /api/gate HTTP/1.1\r\nHost: x\r\n\r\n");
     pthread_mutex_lock(&fixture.lock);
@@ -343,12 +359,37 @@ static void test_stop_with_suspended(void)
     fixture_stop(&fixture);
 }
 
+/* Without a drain, and longer than event threads wait for answers that are on their way: a stop
+ * that did not wait for what is deferred would stop libmicrohttpd with a suspended connection,
+ * which it answers with an abort. */
+#define PAST_FLUSH_US (3 * G_USEC_PER_SEC)
+
 static void *stop_at_once(void *data)
 {
     struct fixture *fixture = data;
     http_server_stop(fixture->http);
     fixture->http = NULL;
     return NULL;
+}
+
+static void test_stop_waits_for_deferred(void)
+{
+    struct fixture fixture = {0};
+    pthread_t stopper;
+    fixture_start(&fixture);
+    int fd = client_open(&fixture);
+    client_print(fd, "GET /api/defer HTTP/1.1\r\nHost: x\r\n\r\n");
+    HttpRequest *request = fixture_take_deferred(&fixture);
+    g_assert_cmpint(pthread_create(&stopper, NULL, stop_at_once, &fixture), ==, 0);
+    g_usleep(PAST_FLUSH_US);
+    http_respond(request, 201, HTTP_TEXT, g_string_new("late"));
+    http_request_finish(request);
+    struct answer answer = answer_read(fd, true);
+    g_assert_cmpstr(answer_text(&answer), ==, "late");
+    pthread_join(stopper, NULL);
+    answer_clear(&answer);
+    close(fd);
+    fixture_stop(&fixture);
 }
 
 /* A request whose handler would begin after the stop did is refused, not suspended. */
@@ -367,7 +408,8 @@ static void test_stop_refuses(void)
     for (gsize i = 0; i < G_N_ELEMENTS(late); i++)
         late[i] = client_open(&fixture);
     g_assert_cmpint(pthread_create(&stopper, NULL, stop_at_once, &fixture), ==, 0);
-    for (gsize i = 0; i < G_N_ELEMENTS(late); i++) { /* the first ones may still come before the stop */
+    for (gsize i = 0; i < G_N_ELEMENTS(late);
+         i++) { /* the first ones may still come before the stop */
         if (status == 200) {
             client_print(late[i], "GET /api/echo/late HTTP/1.1\r\nHost: x\r\n\r\n");
             struct answer answer = answer_read(late[i], true);
@@ -400,6 +442,7 @@ int main(int argc, char **argv)
     g_test_add_func("/http/loops/connections-max", test_connections_max);
     g_test_add_func("/http/loops/busy-port", test_busy_port);
     g_test_add_func("/http/loops/stop-with-suspended", test_stop_with_suspended);
+    g_test_add_func("/http/loops/stop-waits-for-deferred", test_stop_waits_for_deferred);
     g_test_add_func("/http/loops/stop-refuses", test_stop_refuses);
     return g_test_run();
 }

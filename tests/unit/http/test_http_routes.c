@@ -81,7 +81,8 @@ static void test_head_then_get(void)
 
 static void test_query(void)
 {
-    assert_text("GET", "/api/echo/x?limit=1&tag=a&tag=b+c%26", 200, "query=<limit=1,tag=a,tag=b c&,>");
+    assert_text("GET", "/api/echo/x?limit=1&tag=a&tag=b+c%26", 200,
+                "query=<limit=1,tag=a,tag=b c&,>");
     assert_text("GET", "/api/echo/x?param.threads=2&&tag", 200, "query=<param.threads=2,tag=,>");
     assert_text("GET", "/api/echo/x?", 200, "query=<>");
     assert_text("GET", "/api/echo/x?%74ag=%C3%A9", 200, "query=<tag=\xC3\xA9,>");
@@ -119,7 +120,8 @@ static void test_problem(void)
     assert_header(&answer, "Cache-Control", "no-store");
     g_assert_nonnull(strstr(answer_text(&answer), member));
     g_assert_nonnull(strstr(answer_text(&answer), "\"title\":\"Unprocessable Content\""));
-    g_assert_nonnull(strstr(answer_text(&answer), "{\"pointer\":\"/results/3\",\"detail\":\"fault 49\"}"));
+    g_assert_nonnull(
+        strstr(answer_text(&answer), "{\"pointer\":\"/results/3\",\"detail\":\"fault 49\"}"));
     g_assert_null(strstr(answer_text(&answer), "fault 50"));
     g_assert_nonnull(strstr(answer_text(&answer), "\"errors_found\":60"));
     answer_clear(&answer);
@@ -139,12 +141,14 @@ static void test_headers(void)
     assert_header(&answer, "X-Good", "yes");
     assert_header(&answer, "X-Bad", NULL);
     assert_header(&answer, "X-Injected", NULL);
+    assert_header(&answer, "X-Control", NULL);
     assert_header(&answer, "X-Content-Type-Options", "nosniff");
     assert_header(&answer, "Referrer-Policy", "same-origin");
     assert_header(&answer, "Cross-Origin-Resource-Policy", "same-origin");
-    assert_header(&answer, "Content-Security-Policy",
-                  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-                  "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+    assert_header(
+        &answer, "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
     assert_header(&answer, "Cache-Control", "no-store");
     answer_clear(&answer);
     pthread_mutex_lock(&fixture.lock);
@@ -184,14 +188,16 @@ static void test_framing(void)
         {"Transfer-Encoding: gzip, chunked\r\n", 501},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct answer answer = fixture_request(&fixture, "POST", "/api/digest", cases[i].headers, NULL);
+        struct answer answer =
+            fixture_request(&fixture, "POST", "/api/digest", cases[i].headers, NULL);
         g_test_message("%s", cases[i].headers);
         g_assert_cmpuint(answer.status, ==, cases[i].status);
         answer_clear(&answer);
     }
 }
 
-/* ---- What libmicrohttpd answers, or closes, by itself: http.h tells of it, and it must stay so ---- */
+/* ---- What libmicrohttpd answers, or closes, by itself: http.h tells of it, and it must stay so
+ * ---- */
 
 static void assert_raw(const char *text, size_t length, unsigned status)
 {

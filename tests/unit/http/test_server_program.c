@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server's program as a shell meets it: options, environment, key file, exit codes, signals, the log. It starts the program itself. */
+ * The server's program as a shell meets it: options, environment, key file, exit codes, signals,
+ * the log. It starts the program itself. */
 #include "tests/unit/http/http_fixture.h"
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -24,7 +25,8 @@ static char **words_of(const char *arguments)
     return words;
 }
 
-/* Runs to the end; `text` must be in its stderr (or stdout where it ends well), which is one line where it ends with 2. */
+/* Runs to the end; `text` must be in its stderr (or stdout where it ends well), which is one line
+ * where it ends with 2. */
 static void assert_ends(const char *arguments, int code, const char *text)
 {
     g_auto(GStrv) words = words_of(arguments);
@@ -61,11 +63,12 @@ static struct program program_start(const char *arguments)
     struct program program = {.log = g_string_new(NULL)};
     g_auto(GStrv) words = words_of(arguments);
     g_autoptr(GError) error = NULL;
-    g_spawn_async_with_pipes(folder, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &program.pid, NULL, NULL,
-                             &program.log_fd, &error);
+    g_spawn_async_with_pipes(folder, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+                             &program.pid, NULL, NULL, &program.log_fd, &error);
     g_assert_no_error(error);
     program_read_log(&program, "listening on http://");
-    const char *address = strstr(program.log->str, "listening on http://") + strlen("listening on http://");
+    const char *address =
+        strstr(program.log->str, "listening on http://") + strlen("listening on http://");
     g_autofree char *authority = g_strndup(address, strcspn(address, "/"));
     const char *port = strrchr(authority, ':') + 1;
     program.port = (uint16_t)g_ascii_strtoull(port, NULL, 10);
@@ -113,11 +116,13 @@ static void test_usage(void)
 
 static void test_token_file(void)
 {
-    g_autofree char *empty = file_write("empty", "\n"), *spaced = file_write("spaced", "0123456789 0123456789\n");
+    g_autofree char *empty = file_write("empty", "\n"),
+                    *spaced = file_write("spaced", "0123456789 0123456789\n");
     assert_ends("--write-token-file missing", 2, "missing");
     assert_ends("--write-token-file empty", 2, "16 to 1024 visible ASCII characters");
     assert_ends("--write-token-file spaced", 2, "holds no token");
-    assert_ends("--listen 0.0.0.0:0 --store sqlite:open.db", 1, "without a token (--write-token-file)");
+    assert_ends("--listen 0.0.0.0:0 --store sqlite:open.db", 1,
+                "without a token (--write-token-file)");
 }
 
 static void test_sources(void)
@@ -126,7 +131,8 @@ static void test_sources(void)
     g_autofree char *other = file_write("other.conf", "[server]\nworker=1\n");
     g_autofree char *group = file_write("group.conf", "[client]\nworkers=1\n");
     assert_ends("--config server.conf", 2, "server.conf: workers: 0 is no whole number");
-    assert_ends("--config other.conf", 2, "unknown key worker in [server]; there are listen, store");
+    assert_ends("--config other.conf", 2,
+                "unknown key worker in [server]; there are listen, store");
     assert_ends("--config group.conf", 2, "unknown group [client]");
     assert_ends("--config missing.conf", 2, "missing.conf");
     g_setenv("BREAKEVEN_WORKERS", "65", TRUE);
@@ -146,16 +152,21 @@ static void test_serve_and_stop(void)
 {
     struct program program = program_start("serve --listen 127.0.0.1:0 --store sqlite:serve.db");
     struct fixture client = {.port = program.port};
-    g_autofree char *busy = g_strdup_printf("--listen 127.0.0.1:%u --store sqlite:second.db", program.port);
-    g_autofree char *address = g_strdup_printf("cannot listen on 127.0.0.1:%u: Address already in use", program.port);
+    g_autofree char *busy =
+        g_strdup_printf("--listen 127.0.0.1:%u --store sqlite:second.db", program.port);
+    g_autofree char *address =
+        g_strdup_printf("cannot listen on 127.0.0.1:%u: Address already in use", program.port);
     struct answer answer = fixture_request(&client, "GET", "/api/x%0aevil\"y", "", NULL);
     g_assert_cmpuint(answer.status, ==, 404);
     answer_clear(&answer);
     assert_ends(busy, 1, address);
     /* An upload whose body comes after the signal is in flight: it is finished first. */
     int fd = client_open(&client), idle = client_open(&client);
-    client_print(fd, "POST /api/runs HTTP/1.1\r\nHost: localhost:%u\r\nContent-Type: application/json\r\n"
-                     "Content-Length: 2\r\n\r\n", program.port);
+    client_print(
+        fd,
+        "POST /api/runs HTTP/1.1\r\nHost: localhost:%u\r\nContent-Type: application/json\r\n"
+        "Content-Length: 2\r\n\r\n",
+        program.port);
     client_print(idle, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
     answer = answer_read(idle, true);
     g_assert_cmpuint(answer.status, ==, 200);
@@ -182,7 +193,8 @@ static void test_serve_and_stop(void)
 /* A second signal does not wait for what is in flight. */
 static void test_second_signal(void)
 {
-    struct program program = program_start("--listen 127.0.0.1:0 --store sqlite:signal.db --drain-seconds 600");
+    struct program program =
+        program_start("--listen 127.0.0.1:0 --store sqlite:signal.db --drain-seconds 600");
     struct fixture client = {.port = program.port};
     int fd = client_open(&client);
     client_print(fd, "POST /api/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
@@ -201,17 +213,21 @@ static void test_second_signal(void)
 static void test_token(void)
 {
     g_autofree char *token = file_write("token", "0123456789abcdef0123456789abcdef\n");
-    g_autofree char *file = file_write("token.conf", "[server]\nstore=sqlite:token.db\nwrite-token-file=token\nlisten=x\n");
+    g_autofree char *file = file_write(
+        "token.conf", "[server]\nstore=sqlite:token.db\nwrite-token-file=token\nlisten=x\n");
     g_setenv("BREAKEVEN_LISTEN", "0.0.0.0:0", TRUE);
     struct program program = program_start("--config token.conf");
     g_unsetenv("BREAKEVEN_LISTEN");
     struct fixture client = {.port = program.port};
     g_autoptr(GBytes) body = g_bytes_new_static("{}", 2);
-    struct answer answer = fixture_request(&client, "POST", "/api/runs", "Content-Type: application/json\r\n", body);
+    struct answer answer =
+        fixture_request(&client, "POST", "/api/runs", "Content-Type: application/json\r\n", body);
     g_assert_cmpuint(answer.status, ==, 401);
     answer_clear(&answer);
     answer = fixture_request(&client, "POST", "/api/runs",
-                             "Content-Type: application/json\r\nAuthorization: Bearer 0123456789abcdef0123456789abcdef\r\n", body);
+                             "Content-Type: application/json\r\nAuthorization: Bearer "
+                             "0123456789abcdef0123456789abcdef\r\n",
+                             body);
     g_assert_cmpuint(answer.status, ==, 422);
     answer_clear(&answer);
     g_assert_cmpint(kill(program.pid, SIGTERM), ==, 0);
