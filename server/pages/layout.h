@@ -42,6 +42,9 @@ void layout_command(Html *html, const char *command);
 /* A commit's short sha as a link to its page. */
 void layout_commit(Html *html, const struct store_commit *commit);
 
+/* A commit's subject; says so where it is not known. */
+void layout_subject(Html *html, const struct store_commit *commit);
+
 /* "1.163" with its interval below, in the scale of a column; a bound carries > or <. */
 struct layout_value {
     double center, low, high;

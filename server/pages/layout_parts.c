@@ -41,6 +41,14 @@ void layout_commit(Html *html, const struct store_commit *commit)
     html_print(html, ">%.8s</a>", commit->sha);
 }
 
+void layout_subject(Html *html, const struct store_commit *commit)
+{
+    if (commit->subject)
+        html_text(html, commit->subject);
+    else
+        html_literal(html, "<span class=\"none\">subject not known</span>");
+}
+
 void layout_value(Html *html, const struct layout_value *value, const struct quantity_scale *scale)
 {
     char center[QUANTITY_TEXT_BYTES], low[QUANTITY_TEXT_BYTES], high[QUANTITY_TEXT_BYTES];

@@ -105,7 +105,7 @@ static void write_commit(Html *html, const struct store_commit *commit)
     html_literal(html, "<tr><th scope=\"row\">");
     layout_commit(html, commit);
     html_literal(html, "</th><td class=\"subject\">");
-    html_text(html, commit->subject);
+    layout_subject(html, commit);
     html_literal(html, "</td><td>");
     html_text(html, commit->author);
     html_print(html, "</td><td class=\"num\">%u</td><td class=\"when\">", commit->n_runs);

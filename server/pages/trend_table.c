@@ -71,7 +71,7 @@ static void write_row(Html *html, const struct trend_view *view, guint column_in
         html_literal(html, "<tr class=\"unmeasured\"><th scope=\"row\">");
     layout_commit(html, column->commit);
     html_literal(html, "</th><td class=\"subject\">");
-    html_text(html, column->commit->subject);
+    layout_subject(html, column->commit);
     html_literal(html, "</td><td class=\"when\">");
     layout_time_s(html, column->commit->time_s);
     html_literal(html, "</td>");

@@ -11,10 +11,14 @@ const web = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = process.argv[2];
 if (!out) throw new Error("usage: node bundle.mjs OUT_DIR");
 
+// The chart library's licence asks that its notice goes wherever its code goes.
+const notice = `/*! Holds uPlot. ${readFileSync(join(web, "node_modules/uplot/LICENSE"), "utf8").trim()} */`;
+
 await build({
   entryPoints: { app: join(web, "src/main.ts"), style: join(web, "style.css") },
   bundle: true, minify: true, format: "iife", target: ["es2020", "chrome100", "firefox100", "safari15"],
   outdir: out, logLevel: "warning", legalComments: "none",
+  banner: { js: notice, css: notice },
 });
 copyFileSync(join(web, "icon.svg"), join(out, "icon.svg"));
 
