@@ -11,6 +11,7 @@
 #include "runner/cell_process.h"
 #include "runner/executors/executors.h"
 #include "runner/machine/cpus.h"
+#include "runner/result_merge.h"
 #include "runner/sample/calibrate.h"
 #include "runner/sample/noise.h"
 #include "runner/sample/probe.h"
@@ -60,12 +61,14 @@ struct child {
     void *state;
     struct workload reference;
     struct bench_timing *timings; /* one per sample */
+    struct run_result *own;       /* what `measure` gave so far; NULL: nothing */
     double *beside[COLUMNS];      /* one per sample; NULL once a value was not to be had */
 };
 
 static void child_clear(struct child *child)
 {
     g_free(child->timings);
+    g_clear_pointer(&child->own, run_result_free);
     for (int column = 0; column < COLUMNS; column++) {
         g_free(child->beside[column]);
     }
@@ -98,22 +101,14 @@ static bool child_calibrate(struct child *child, GError **error)
     return true;
 }
 
-static bool child_take_sample(struct child *child, uint32_t sample, GError **error)
+static bool child_iterate(struct child *child, uint32_t sample, GError **error)
 {
-    struct probe probe;
-    struct noise_reading before, after;
-    struct noise noise;
     struct bench_timing *timing = &child->timings[sample];
     uint64_t iterations = child->order.request.iterations;
-
-    probe_take(&probe);
-    double reference_ns = probe_reference_ns(&child->reference, REFERENCE_DURATION_NS);
     *timing = (struct bench_timing){0};
-    noise_read(&before);
     if (!child->bench->iterate(child->state, iterations, timing, error)) {
         return false;
     }
-    noise_read(&after);
     if (timing->wall_ns == 0 || timing->items == 0 || timing->iterations != iterations) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                     "%s measured nothing: %" G_GUINT64_FORMAT " items, %" G_GUINT64_FORMAT
@@ -121,21 +116,64 @@ static bool child_take_sample(struct child *child, uint32_t sample, GError **err
                     child->bench->name, timing->items, timing->iterations, timing->wall_ns);
         return false;
     }
+    child_record(child, ITERATIONS, sample, true, (double)iterations);
+    return true;
+}
+
+/* One call of the benchmark's own `measure`, added to those before it. */
+static bool child_measure_own(struct child *child, uint32_t sample, GError **error)
+{
+    const struct bench_request request = {.sample_ms = child->order.request.sample_ms,
+                                          .sample = sample};
+    struct run_result *part = cell_result_new(child->bench, &child->order.values);
+    bool measured = child->bench->measure(child->state, &request, part, error);
+    if (measured && !child->own) {
+        child->own = g_steal_pointer(&part);
+    } else if (measured && !result_merge(child->own, part)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
+                    "%s: one sample has other metrics than the first", child->bench->name);
+        measured = false;
+    }
+    g_clear_pointer(&part, run_result_free);
+    return measured;
+}
+
+static bool child_take_sample(struct child *child, uint32_t sample, GError **error)
+{
+    struct probe probe;
+    struct noise_reading before, after;
+    struct noise noise;
+    bool has_reference = !child->bench->own_costs;
+
+    probe_take(&probe);
+    double reference_ns =
+        has_reference ? probe_reference_ns(&child->reference, REFERENCE_DURATION_NS) : 0;
+    noise_read(&before);
+    if (child->bench->measure ? !child_measure_own(child, sample, error)
+                              : !child_iterate(child, sample, error)) {
+        return false;
+    }
+    noise_read(&after);
     noise_between(&before, &after, &noise);
     child_record(child, HANDOFF, sample, probe.has_handoff, probe.handoff_ns);
     child_record(child, FIXED_LOOP, sample, true, probe.fixed_loop_ns);
-    child_record(child, REFERENCE, sample, true, reference_ns);
+    child_record(child, REFERENCE, sample, has_reference, reference_ns);
     child_record(child, FOREIGN_CPU, sample, noise.has_foreign, noise.foreign_cpus);
     child_record(child, STEAL, sample, noise.has_steal, noise.steal_cpus);
     child_record(child, THROTTLED, sample, noise.has_throttled, noise.throttled_ms);
     child_record(child, VOLUNTARY_SWITCHES, sample, true, noise.voluntary_switches);
     child_record(child, INVOLUNTARY_SWITCHES, sample, true, noise.involuntary_switches);
-    child_record(child, ITERATIONS, sample, true, (double)iterations);
+    if (child->bench->measure) {
+        child_record(child, ITERATIONS, sample, false, 0);
+    }
     return true;
 }
 
-static bool child_measure(struct child *child, GError **error)
+static bool child_warm_up(struct child *child, GError **error)
 {
+    if (child->bench->measure) {
+        return true; /* it has its own, or wants none */
+    }
     if (!child_calibrate(child, error)) {
         return false;
     }
@@ -146,6 +184,14 @@ static bool child_measure(struct child *child, GError **error)
                                    error)) {
             return false;
         }
+    }
+    return true;
+}
+
+static bool child_measure(struct child *child, GError **error)
+{
+    if (!child_warm_up(child, error)) {
+        return false;
     }
     for (uint32_t sample = 0; sample < child->order.request.samples; sample++) {
         if (!child_take_sample(child, sample, error)) {
@@ -160,8 +206,7 @@ static void child_add_metrics(const struct child *child, struct run_result *resu
     struct run_metric *rate = run_metric_new("items_per_second", "items/s", BETTER_HIGHER);
     struct run_metric *time = run_metric_new("real_time", "ns", BETTER_LOWER);
     struct run_metric *cpu = run_metric_new("cpu_time_per_item", "ns", BETTER_LOWER);
-    uint32_t n_samples = child->order.request.samples;
-    for (uint32_t i = 0; i < n_samples; i++) {
+    for (uint32_t i = 0; i < child->order.request.samples; i++) {
         const struct bench_timing *timing = &child->timings[i];
         run_metric_add_sample(rate, (double)timing->items * NS_PER_S / (double)timing->wall_ns);
         run_metric_add_sample(time, (double)timing->wall_ns / (double)timing->iterations);
@@ -170,16 +215,32 @@ static void child_add_metrics(const struct child *child, struct run_result *resu
     run_result_take_metric(result, rate);
     run_result_take_metric(result, time);
     run_result_take_metric(result, cpu);
-    for (int column = 0; column < COLUMNS; column++) {
+}
+
+/* Histograms and bounds alone have nothing that it could stand beside. */
+static bool has_samples(const struct run_result *result)
+{
+    for (guint i = 0; i < result->metrics->len; i++) {
+        const struct run_metric *metric = g_ptr_array_index(result->metrics, i);
+        if (metric->kind == METRIC_SAMPLES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void child_add_beside(const struct child *child, struct run_result *result)
+{
+    for (int column = 0; column < COLUMNS && has_samples(result); column++) {
         if (child->beside[column]) {
             run_result_add_beside(result, columns[column].name, columns[column].unit,
-                                  child->beside[column], n_samples);
+                                  child->beside[column], child->order.request.samples);
         }
     }
 }
 
-/* Facts that do not make the result's identity. Keys in the order of the canonical text: sorted. */
-static char *child_info(const struct child *child)
+/* Facts that do not make the result's identity, with those of the benchmark (a map, or NULL). */
+static char *child_info(const struct child *child, const char *own)
 {
     struct cpus cpus;
     cpus_read("", &cpus);
@@ -195,8 +256,14 @@ static char *child_info(const struct child *child)
     if (child->order.values.threads > cpus.effective) {
         g_string_append(info, ",\"oversubscribed\":true");
     }
-    g_string_append_printf(info, ",\"samples_per_process\":%u}", child->order.request.samples);
-    return g_string_free(g_steal_pointer(&info), FALSE);
+    g_string_append_printf(info, ",\"samples_per_process\":%u", child->order.request.samples);
+    g_autofree char *own_facts = own ? run_map_text(own) : NULL;
+    if (own_facts && !g_str_equal(own_facts, "{}")) {
+        g_string_append_printf(info, ",%s", own_facts + 1);
+    } else {
+        g_string_append_c(info, '}');
+    }
+    return run_map_text(info->str);
 }
 
 /* The result, with metrics or with an error. */
@@ -217,8 +284,15 @@ static struct run_result *child_result(struct child *child)
     bool measured = child_measure(child, &error);
     child->bench->teardown(child->state);
     if (measured) {
-        child_add_metrics(child, result);
-        result->info_json = child_info(child);
+        if (child->own) {
+            run_result_free(result);
+            result = g_steal_pointer(&child->own);
+        } else {
+            child_add_metrics(child, result);
+        }
+        child_add_beside(child, result);
+        g_autofree char *own_info = g_steal_pointer(&result->info_json);
+        result->info_json = child_info(child, own_info);
     } else {
         result->error = g_strdup(error->message);
     }

@@ -13,7 +13,9 @@ struct run_result *cell_result_new(const struct bench *bench, const struct bench
     if (values->threads) {
         run_result_add_param_number(result, "threads", values->threads);
     }
-    run_result_add_param_number(result, "task_cost", (double)values->task_cost);
+    if (!bench->own_costs) {
+        run_result_add_param_number(result, "task_cost", (double)values->task_cost);
+    }
     return result;
 }
 

@@ -108,6 +108,17 @@ static bool read_value(const char *text, const char *what, guint64 max, guint64 
 
 static bool add_costs(Plan *plan, struct axes *axes, struct cell cell, GError **error)
 {
+    if (cell.bench->own_costs) {
+        bool is_taken = false;
+        if (axes->filter->task_costs) {
+            g_autofree char *message = g_strdup_printf(
+                "%s goes through task costs by itself; leave --task-cost out", cell.bench->name);
+            note_refusal(axes, &cell, message);
+            return true;
+        }
+        return check_cell(axes, &cell, &is_taken, error) &&
+               (!is_taken || add_cell(plan, axes, &cell, error));
+    }
     for (char **cost = axes->task_costs; *cost; cost++) {
         bool take = false;
         if (!read_value(*cost, "task-cost", TASK_COST_MAX, &cell.values.task_cost, error) ||

@@ -4,6 +4,7 @@
 #include "runner/rounds.h"
 
 #include "runner/cell_document.h"
+#include "runner/result_merge.h"
 #include <string.h>
 
 struct cell_state {
@@ -34,67 +35,6 @@ void rounds_order(uint64_t seed, guint round, guint *out_order, guint n)
     }
 }
 
-static bool same_metrics(const struct run_result *whole, const struct run_result *part)
-{
-    if (whole->metrics->len != part->metrics->len)
-        return false;
-    for (guint i = 0; i < whole->metrics->len; i++) {
-        const struct run_metric *a = (const struct run_metric *)whole->metrics->pdata[i];
-        const struct run_metric *b = (const struct run_metric *)part->metrics->pdata[i];
-        if (a->kind != METRIC_SAMPLES || b->kind != METRIC_SAMPLES ||
-            strcmp(a->name, b->name) != 0 || strcmp(a->unit, b->unit) != 0 ||
-            a->n_samples + b->n_samples > RUN_SAMPLES_MAX)
-            return false;
-    }
-    return true;
-}
-
-static const struct run_beside *find_beside(const struct run_result *result,
-                                            const struct run_beside *like)
-{
-    for (guint i = 0; i < result->beside->len; i++) {
-        const struct run_beside *beside = (const struct run_beside *)result->beside->pdata[i];
-        if (strcmp(beside->name, like->name) == 0 && strcmp(beside->unit, like->unit) == 0)
-            return beside;
-    }
-    return NULL;
-}
-
-/* What is recorded beside samples has a value for each of them or is not there: what only some
- * rounds could record (a probe that found no second CPU in time) goes. */
-static void merge_beside(struct run_result *whole, const struct run_result *part)
-{
-    for (guint i = whole->beside->len; i > 0; i--) {
-        struct run_beside *to = (struct run_beside *)whole->beside->pdata[i - 1];
-        const struct run_beside *from = find_beside(part, to);
-        if (!from) {
-            g_ptr_array_remove_index(whole->beside, i - 1);
-            continue;
-        }
-        to->values = g_renew(double, to->values, (gsize)to->n_values + from->n_values);
-        memcpy(to->values + to->n_values, from->values, from->n_values * sizeof(double));
-        to->n_values += from->n_values;
-    }
-}
-
-bool rounds_merge(struct run_result *whole, const struct run_result *part)
-{
-    if (!same_metrics(whole, part))
-        return false;
-    for (guint i = 0; i < whole->metrics->len; i++) {
-        const struct run_metric *from = (const struct run_metric *)part->metrics->pdata[i];
-        for (uint32_t s = 0; s < from->n_samples; s++)
-            run_metric_add_sample((struct run_metric *)whole->metrics->pdata[i], from->samples[s]);
-    }
-    merge_beside(whole, part);
-    for (guint i = 0; i < part->flags->len; i++) {
-        const char *flag = (const char *)part->flags->pdata[i];
-        if (!g_ptr_array_find_with_equal_func(whole->flags, flag, g_str_equal, NULL))
-            run_result_add_flag(whole, flag);
-    }
-    return true;
-}
-
 static void take_part(struct cell_state *state, struct run_result *part)
 {
     if (!state->result) {
@@ -104,7 +44,7 @@ static void take_part(struct cell_state *state, struct run_result *part)
     struct run_result *whole = state->result;
     if (part->error)
         whole->error = g_strdup(part->error);
-    else if (!rounds_merge(whole, part))
+    else if (!result_merge(whole, part))
         whole->error = g_strdup(
             "a later round gave other metrics than the first; this is an error of the benchmark");
     run_result_free(part);

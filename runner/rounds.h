@@ -37,8 +37,3 @@ void rounds_outcome_clear(struct rounds_outcome *outcome);
 /* The order of a round: a permutation of 0 … n-1 that depends on seed and round only (Fisher–Yates,
  * SplitMix64). Pure. */
 void rounds_order(uint64_t seed, guint round, guint *out_order, guint n);
-
-/* Appends the samples of `part`, and what was recorded beside them, to `whole`; both hold the same
- * metrics. What only one of them records beside its samples is dropped. False, with `whole` as it
- * was, where the metrics differ. Pure. */
-bool rounds_merge(struct run_result *whole, const struct run_result *part);

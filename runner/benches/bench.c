@@ -42,7 +42,9 @@ char *bench_case_name(const struct bench *bench, const struct bench_case *cell)
     if (cell->threads) {
         g_string_append_printf(name, "/threads:%u", cell->threads);
     }
-    g_string_append_printf(name, "/task_cost:%" G_GUINT64_FORMAT, cell->task_cost);
+    if (!bench->own_costs) {
+        g_string_append_printf(name, "/task_cost:%" G_GUINT64_FORMAT, cell->task_cost);
+    }
     return g_string_free(name, FALSE);
 }
 
@@ -93,12 +95,28 @@ static const struct executor_entry *check_executor(const struct bench *bench, co
     return entry;
 }
 
-bool bench_case_check(const struct bench *bench, const struct bench_case *cell, GError **error)
+static bool check_task_cost(const struct bench *bench, const struct bench_case *cell,
+                            GError **error)
 {
+    if (bench->own_costs) {
+        if (cell->task_cost) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                        "%s goes through task costs by itself: leave task_cost out", bench->name);
+        }
+        return !cell->task_cost;
+    }
     if (cell->task_cost < WORKLOAD_TASK_COST_MIN || cell->task_cost > WORKLOAD_TASK_COST_MAX) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
                     "%s: task_cost must be %u to %u steps of the workload, not %" G_GUINT64_FORMAT,
                     bench->name, WORKLOAD_TASK_COST_MIN, WORKLOAD_TASK_COST_MAX, cell->task_cost);
+        return false;
+    }
+    return true;
+}
+
+bool bench_case_check(const struct bench *bench, const struct bench_case *cell, GError **error)
+{
+    if (!check_task_cost(bench, cell, error)) {
         return false;
     }
     if (!*bench->executors) {

@@ -28,6 +28,14 @@ struct bench_timing {
     uint64_t iterations;
 };
 
+struct run_result; /* schema/run.h */
+
+/* What `measure` is asked for. */
+struct bench_request {
+    uint32_t sample_ms; /* what a sample should last, as far as the benchmark can choose */
+    uint32_t sample;    /* 0 for the first in this process */
+};
+
 struct bench {
     const char *name;
     uint32_t version; /* raise it when what is measured changes */
@@ -35,6 +43,7 @@ struct bench {
     const char *executors; /* of the default matrix, comma-separated; "": takes none */
     bool only_those;       /* it runs on no other executor than these */
     bool takes_threads;    /* where the executor does, too */
+    bool own_costs;        /* it goes through task costs by itself: takes no task_cost (it is 0) */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
     /* False with an error where this case cannot be (an executor that is not there, threads 0).
      * Everything that lives across iterations. */
@@ -42,6 +51,14 @@ struct bench {
     /* Runs `iterations` and adds to *timing. False with an error where a task was lost, ran twice
      * or failed. */
     bool (*iterate)(void *state, uint64_t iterations, struct bench_timing *timing, GError **error);
+    /* In place of `iterate` and items_per_iteration (both NULL) where a benchmark has metrics of
+     * its own. Takes one sample: adds to `out`, which holds bench and parameters, metrics of any
+     * kind (of METRIC_SAMPLES one value each), flags, what stands beside these values (one each),
+     * and facts (info_json, a map). Every call gives the same names and units; calls and rounds are
+     * put together by runner/result_merge.h. There is no warm-up and no calibration but its own;
+     * the probe and what disturbed are recorded beside by the caller. */
+    bool (*measure)(void *state, const struct bench_request *request, struct run_result *out,
+                    GError **error);
     void (*teardown)(void *state);
 };
 

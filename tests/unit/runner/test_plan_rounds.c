@@ -253,42 +253,6 @@ static void test_interrupted(void)
     rounds_outcome_clear(&outcome);
 }
 
-static struct run_result *part_of(const char *metric_name, const char *beside_name)
-{
-    struct run_result *result = run_result_new("bench");
-    struct run_metric *metric = run_metric_new(metric_name, "ns", BETTER_LOWER);
-    run_metric_add_sample(metric, 1);
-    run_result_take_metric(result, metric);
-    run_result_add_beside(result, "always", "ns", (const double[]){1}, 1);
-    if (beside_name)
-        run_result_add_beside(result, beside_name, "ns", (const double[]){2}, 1);
-    return result;
-}
-
-static void test_merge_refuses_other_metrics(void)
-{
-    struct run_result *whole = part_of("a", NULL), *part = part_of("b", NULL);
-    g_assert_false(rounds_merge(whole, part));
-    g_assert_cmpuint(((const struct run_metric *)whole->metrics->pdata[0])->n_samples, ==, 1);
-    run_result_free(whole);
-    run_result_free(part);
-}
-
-static void test_merge_keeps_beside_whole(void)
-{
-    struct run_result *whole = part_of("a", "handoff"), *part = part_of("a", NULL);
-    run_result_add_flag(part, "disturbed");
-    g_assert_true(rounds_merge(whole, part));
-    g_assert_cmpuint(whole->beside->len, ==, 1);
-    const struct run_beside *beside = (const struct run_beside *)whole->beside->pdata[0];
-    g_assert_cmpstr(beside->name, ==, "always");
-    g_assert_cmpuint(beside->n_values, ==, 2);
-    g_assert_true(rounds_merge(whole, part));
-    g_assert_cmpuint(whole->flags->len, ==, 1); /* a flag is there once */
-    run_result_free(whole);
-    run_result_free(part);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -301,8 +265,6 @@ int main(int argc, char **argv)
     g_test_add_func("/rounds/budget", test_budget);
     g_test_add_func("/rounds/endless-budget", test_endless_budget_is_bounded);
     g_test_add_func("/rounds/interrupted", test_interrupted);
-    g_test_add_func("/rounds/merge-other-metrics", test_merge_refuses_other_metrics);
-    g_test_add_func("/rounds/merge-beside", test_merge_keeps_beside_whole);
     int status = g_test_run();
     g_string_free(world.calls, TRUE);
     return status;
