@@ -181,6 +181,8 @@ bool http_refusal_at_head(HttpRequest *request); /* true: answered; the body nee
 void http_refusal_send_raw(HttpRequest *request);
 
 /* http_loop.c */
+bool http_loop_open(struct http_loop *loop, GError **error);
+/* Once all loops are open, since each may hand connections to the other. */
 bool http_loop_start(struct http_loop *loop, GError **error);
 void http_loop_wake(struct http_loop *loop);
 void http_loop_stop(

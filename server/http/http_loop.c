@@ -205,22 +205,27 @@ static bool loop_watch(struct http_loop *loop)
            epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->daemon_epoll_fd, &daemon) == 0;
 }
 
-bool http_loop_start(struct http_loop *loop, GError **error)
+static bool loop_fail(GError **error)
+{
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE, "cannot start an event thread: %s",
+                g_strerror(errno));
+    return false;
+}
+
+bool http_loop_open(struct http_loop *loop, GError **error)
 {
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (loop->epoll_fd >= 0 && loop->wake_fd >= 0)
-        loop->daemon = daemon_start(loop);
-    if (loop->daemon) {
-        loop->daemon_epoll_fd =
-            MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-        loop->started =
-            loop_watch(loop) && pthread_create(&loop->thread, NULL, loop_main, loop) == 0;
-    }
-    if (!loop->started)
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE, "cannot start an event thread: %s",
-                    g_strerror(errno));
-    return loop->started;
+    if (loop->epoll_fd < 0 || loop->wake_fd < 0 || !(loop->daemon = daemon_start(loop)))
+        return loop_fail(error);
+    loop->daemon_epoll_fd = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return loop_watch(loop) || loop_fail(error);
+}
+
+bool http_loop_start(struct http_loop *loop, GError **error)
+{
+    loop->started = pthread_create(&loop->thread, NULL, loop_main, loop) == 0;
+    return loop->started || loop_fail(error);
 }
 
 void http_loop_stop(struct http_loop *loop)

@@ -108,6 +108,9 @@ static bool threads_start(HttpServer *server, GError **error)
         if (!(server->loops[i].app_thread = options->thread_start(options->app, error)))
             return false;
     for (int i = 0; i < HTTP_LOOPS; i++)
+        if (!http_loop_open(&server->loops[i], error))
+            return false;
+    for (int i = 0; i < HTTP_LOOPS; i++)
         if (!http_loop_start(&server->loops[i], error))
             return false;
     return true;

@@ -87,11 +87,10 @@ static int program_end(struct program *program)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static char *file_write(const char *name, const char *text)
+static void file_write(const char *name, const char *text)
 {
-    char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    return path;
 }
 
 static void test_usage(void)
@@ -116,8 +115,8 @@ static void test_usage(void)
 
 static void test_token_file(void)
 {
-    g_autofree char *empty = file_write("empty", "\n"),
-                    *spaced = file_write("spaced", "0123456789 0123456789\n");
+    file_write("empty", "\n");
+    file_write("spaced", "0123456789 0123456789\n");
     assert_ends("--write-token-file missing", 2, "missing");
     assert_ends("--write-token-file empty", 2, "16 to 1024 visible ASCII characters");
     assert_ends("--write-token-file spaced", 2, "holds no token");
@@ -127,9 +126,9 @@ static void test_token_file(void)
 
 static void test_sources(void)
 {
-    g_autofree char *file = file_write("server.conf", "[server]\nworkers=0\n");
-    g_autofree char *other = file_write("other.conf", "[server]\nworker=1\n");
-    g_autofree char *group = file_write("group.conf", "[client]\nworkers=1\n");
+    file_write("server.conf", "[server]\nworkers=0\n");
+    file_write("other.conf", "[server]\nworker=1\n");
+    file_write("group.conf", "[client]\nworkers=1\n");
     assert_ends("--config server.conf", 2, "server.conf: workers: 0 is no whole number");
     assert_ends("--config other.conf", 2,
                 "unknown key worker in [server]; there are listen, store");
@@ -212,9 +211,8 @@ static void test_second_signal(void)
 /* With a token, on all addresses, configured by file and environment. */
 static void test_token(void)
 {
-    g_autofree char *token = file_write("token", "0123456789abcdef0123456789abcdef\n");
-    g_autofree char *file = file_write(
-        "token.conf", "[server]\nstore=sqlite:token.db\nwrite-token-file=token\nlisten=x\n");
+    file_write("token", "0123456789abcdef0123456789abcdef\n");
+    file_write("token.conf", "[server]\nstore=sqlite:token.db\nwrite-token-file=token\nlisten=x\n");
     g_setenv("BREAKEVEN_LISTEN", "0.0.0.0:0", TRUE);
     struct program program = program_start("--config token.conf");
     g_unsetenv("BREAKEVEN_LISTEN");
