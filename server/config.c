@@ -316,9 +316,11 @@ char *config_help(void)
 {
     GString *help =
         g_string_new("Usage: breakeven-server [serve|migrate] [OPTION…]\n"
+                     "       breakeven-server detect [--least-effect SHARE] [FILE]\n"
                      "Keeps benchmark results, and shows them per commit.\n\n"
                      "  serve     answers on HTTP until SIGTERM or SIGINT (the default)\n"
-                     "  migrate   brings the store to this version's schema, and ends\n\n");
+                     "  migrate   brings the store to this version's schema, and ends\n"
+                     "  detect    judges the histories in a file; detect --help says how\n\n");
     for (gsize i = 0; i < N_SETTINGS; i++) {
         g_autofree char *left = g_strdup_printf("--%s %s", settings[i].name, settings[i].argument);
         g_string_append_printf(help, "  %-28s %s", left, settings[i].help);

@@ -6,6 +6,7 @@
  * Exit: 0 fine, 1 it could not start or close well, 2 a mistake of use. */
 #include "server/config.h"
 #include "server/context.h"
+#include "server/detect.h"
 #include "server/log.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
@@ -192,11 +193,26 @@ static int run(const Config *config, GError **error)
     return 2;
 }
 
+/* `detect` needs no server and no store: it has its own few options. */
+static int detect(int argc, char **argv, GError **error)
+{
+    g_autofree char *text = detect_text(argc, argv, error);
+    if (!text)
+        return 2;
+    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int serve_or_tell(int argc, char **argv, GError **error)
+{
+    g_autoptr(Config) config = config_parse(argc, argv, error);
+    return config ? run(config, error) : 2;
+}
+
 int main(int argc, char **argv)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Config) config = config_parse(argc, argv, &error);
-    int code = config ? run(config, &error) : 2;
+    bool is_detect = argc > 1 && strcmp(argv[1], "detect") == 0;
+    int code = is_detect ? detect(argc - 1, argv + 1, &error) : serve_or_tell(argc, argv, &error);
     if (error)
         fprintf(stderr, "breakeven-server: %s\n", error->message);
     return code;

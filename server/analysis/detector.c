@@ -21,6 +21,8 @@ Detector *detector_new(const struct detector_settings *settings)
 
 void detector_free(Detector *detector)
 {
+    if (detector)
+        g_free(detector->own_table);
     g_free(detector);
 }
 

@@ -21,19 +21,19 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#define DETECTOR_TAIL        300u /* values that a judgement may look at */
+#define DETECTOR_TAIL        240u /* values that a judgement may look at */
 #define DETECTOR_CHANGES_MAX 48u  /* within the tail; beyond, the oldest is settled early */
 #define DETECTOR_START       8u   /* values before anything is said */
 #define DETECTOR_TELL_WITHIN 60u  /* a change found later than this after its place is not news */
-#define DETECTOR_SETTLE                                                                            \
-    100u /* values from the tail's old end: changes there are not judged again */
-#define DETECTOR_SAME_WITHIN 5u  /* a change that moves by no more keeps its identity */
-#define DETECTOR_ONE_WITHIN  10u /* two moves one way no further apart are one (a ramp) */
+#define DETECTOR_SETTLE      80u  /* values at the tail's old end where nothing is judged again */
+#define DETECTOR_SAME_WITHIN 5u   /* a change that moves by no more keeps its identity */
+#define DETECTOR_ONE_WITHIN  10u  /* two moves one way no further apart are one (a ramp) */
 
 struct detector_settings {
-    double least_effect_ratio;           /* 0.02: moves below 2 % do not matter; 0: none given */
-    double least_effect_absolute;        /* in the metric's unit; 0: none given */
-    const struct segmenter_rules *rules; /* NULL: segmenter_rules_default */
+    double least_effect_ratio;             /* 0.02: moves below 2 % do not matter; 0: none given */
+    double least_effect_absolute;          /* in the metric's unit; 0: none given */
+    const struct segmenter_rules *rules;   /* NULL: segmenter_rules_default */
+    const struct level_shift_table *table; /* shared by many detectors; NULL: it makes its own */
 };
 
 enum detector_mark {

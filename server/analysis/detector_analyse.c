@@ -346,19 +346,30 @@ static void take_level(struct analysis *analysis)
     detector->factor = analysis->found.factor;
 }
 
+static void ensure_table(Detector *detector)
+{
+    if (detector->settings.table)
+        return;
+    detector->own_table = g_new(struct level_shift_table, 1);
+    level_shift_prepare(detector->own_table);
+    detector->settings.table = detector->own_table;
+}
+
 void detector_analyse(Detector *detector, GArray *events)
 {
     struct segmenter_place given[SEGMENTER_PLACES_MAX];
     struct analysis analysis = {.detector = detector, .events = events};
     analysis.tail_start = detector_tail_start(detector);
     choose_unit(detector);
+    ensure_table(detector);
     drop_candidates(detector);
     struct segmenter_input input = {.values = detector->judged,
                                     .n_values = detector->n_tail,
                                     .least_effect = least_effect(detector),
                                     .given = given,
                                     .n_given = gather_given(&analysis, given),
-                                    .rules = detector->settings.rules};
+                                    .rules = detector->settings.rules,
+                                    .table = detector->settings.table};
     segmenter_run(&input, &analysis.found);
     detector->work.analyses++;
     detector->work.values_read += detector->n_tail;

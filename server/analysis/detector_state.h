@@ -3,6 +3,7 @@
 #pragma once
 
 #include "server/analysis/detector.h"
+#include "server/analysis/level_shift.h"
 
 struct detector {
     struct detector_settings settings;
@@ -15,7 +16,9 @@ struct detector {
     double noise, factor, level; /* of the last segmentation, in judged units; noise 0: none yet */
     guint n_changes;
     struct detector_change changes[DETECTOR_CHANGES_MAX];
-    struct detector_work work; /* not part of the state */
+    /* Not part of the state: */
+    struct detector_work work;
+    struct level_shift_table *own_table; /* where the settings give none; made when needed */
 };
 
 static inline guint64 detector_tail_start(const Detector *detector)

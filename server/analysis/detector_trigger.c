@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define LOOK_ONE_IN  32u /* values that are looked at for their own bits' sake */
+#define LOOK_ONE_IN  128u /* values that are looked at for their own bits' sake */
+#define YOUNG_EVERY  16u  /* values of a short history, whose noise is not known well yet */
 #define AFTER_MAX    60u
 #define BEFORE_MAX   60u
 #define BEFORE_MIN   3u
 #define REACH_NOISES 4.0 /* an outlier counts as this many deviations */
-#define DEVIATIONS   2.8
+#define DEVIATIONS   3.0
 #define LEAST_SHARE  0.5 /* of the least effect that matters */
 
 /* A multiplicative hash of the last values' bits: repeating values do not fix the answer for ever,
@@ -39,11 +40,17 @@ static guint level_start(const Detector *detector)
     return (guint)(start - tail);
 }
 
+/* The least effect that matters, without the absolute one, which only asks for more. */
+static double least_move(const Detector *detector)
+{
+    return log1p(detector->settings.least_effect_ratio);
+}
+
 /* Sums of the last values, newest first, outliers drawn in: sums[k] is of the last k. */
 static guint sum_backwards(const Detector *detector, double sums[AFTER_MAX + BEFORE_MAX + 1])
 {
     guint n = MIN(detector->n_tail - level_start(detector), AFTER_MAX + BEFORE_MAX);
-    double reach = REACH_NOISES * detector->noise * detector->factor;
+    double reach = fmax(REACH_NOISES * detector->noise * detector->factor, least_move(detector));
     double low = detector->level - reach, high = detector->level + reach;
     sums[0] = 0;
     for (guint i = 0; i < n; i++) {
@@ -59,7 +66,7 @@ static bool has_moved(const Detector *detector)
     double sums[AFTER_MAX + BEFORE_MAX + 1];
     guint n = sum_backwards(detector, sums);
     double deviation = DEVIATIONS * detector->noise * detector->factor;
-    double least = LEAST_SHARE * log1p(detector->settings.least_effect_ratio);
+    double least = LEAST_SHARE * least_move(detector);
     for (guint i = 0; i < G_N_ELEMENTS(after) && after[i] + BEFORE_MIN <= n; i++) {
         guint k = after[i], before = MIN(n - k, BEFORE_MAX);
         double move = fabs(sums[k] / k - (sums[k + before] - sums[k]) / before);
@@ -77,5 +84,6 @@ bool detector_needs_analysis(const Detector *detector)
         return true;
     if (as_logarithm && detector->values[last] <= 0)
         return true;
-    return is_chosen(detector) || has_moved(detector);
+    bool is_young = detector->n_tail < DETECTOR_TAIL && detector->n_tail % YOUNG_EVERY == 0;
+    return is_young || is_chosen(detector) || has_moved(detector);
 }

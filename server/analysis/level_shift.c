@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define MEMBERS 16
+#define MEMBERS LEVEL_SHIFT_MEMBERS
 
 struct member {
     double phi;
@@ -34,62 +34,63 @@ struct sums {
 };
 
 struct filter {
-    double y[MEMBERS], c[MEMBERS], s[MEMBERS], variance[MEMBERS];
-    double product[MEMBERS]; /* of the innovations' variances since the last logarithm */
+    double y[MEMBERS], c[MEMBERS], s[MEMBERS];
 };
 
-static void filter_value(struct filter *filter, struct sums *sums, double y, double step)
+void level_shift_prepare(struct level_shift_table *table)
 {
-    for (int g = 0; g < MEMBERS; g++) {
-        double f = filter->variance[g] + 1, weight = 1 / f;
-        double gain = grid[g].phi * filter->variance[g] * weight;
-        double vy = y - filter->y[g], vc = 1 - filter->c[g], vs = step - filter->s[g];
-        double wy = vy * weight, wc = vc * weight;
+    for (guint g = 0; g < MEMBERS; g++) {
+        double variance = grid[g].start, logs = 0;
+        for (guint i = 0; i < LEVEL_SHIFT_REACH; i++) {
+            double f = variance + 1;
+            table->weight[i][g] = 1 / f;
+            table->gain[i][g] = grid[g].phi * variance / f;
+            logs += log(f);
+            table->log_f[i][g] = logs;
+            variance = table->gain[i][g] * grid[g].phi + grid[g].drive;
+        }
+    }
+}
+
+static void filter_value(struct filter *filter, struct sums *sums, const double *weight,
+                         const double *gain, const double value[2])
+{
+    for (guint g = 0; g < MEMBERS; g++) {
+        double vy = value[0] - filter->y[g], vc = 1 - filter->c[g], vs = value[1] - filter->s[g];
+        double wy = vy * weight[g], wc = vc * weight[g];
         sums->yy[g] += vy * wy;
         sums->yc[g] += vc * wy;
         sums->ys[g] += vs * wy;
         sums->cc[g] += vc * wc;
         sums->cs[g] += vs * wc;
-        sums->ss[g] += vs * vs * weight;
-        filter->y[g] = grid[g].phi * filter->y[g] + gain * vy;
-        filter->c[g] = grid[g].phi * filter->c[g] + gain * vc;
-        filter->s[g] = grid[g].phi * filter->s[g] + gain * vs;
-        filter->variance[g] = gain * grid[g].phi + grid[g].drive;
-        filter->product[g] *= f;
+        sums->ss[g] += vs * vs * weight[g];
+        filter->y[g] = grid[g].phi * filter->y[g] + gain[g] * vy;
+        filter->c[g] = grid[g].phi * filter->c[g] + gain[g] * vc;
+        filter->s[g] = grid[g].phi * filter->s[g] + gain[g] * vs;
     }
 }
 
-static void take_logarithms(struct filter *filter, struct sums *sums)
-{
-    for (int g = 0; g < MEMBERS; g++) {
-        sums->log_f[g] += log(filter->product[g]);
-        filter->product[g] = 1;
-    }
-}
-
-static void filter_values(struct sums *sums, const double *values, guint n_values, guint at)
+static void filter_values(const struct level_shift_table *table, struct sums *sums,
+                          const double *values, guint n_values, guint at)
 {
     struct filter filter = {0};
-    for (int g = 0; g < MEMBERS; g++) {
-        filter.variance[g] = grid[g].start;
-        filter.product[g] = 1;
-    }
     for (guint i = 0; i < n_values; i++) {
-        filter_value(&filter, sums, values[i] - values[0], i >= at ? 1 : 0);
-        if (i % 64 == 63)
-            take_logarithms(&filter, sums);
+        const double value[2] = {values[i] - values[0], i >= at ? 1 : 0};
+        filter_value(&filter, sums, table->weight[i], table->gain[i], value);
     }
-    take_logarithms(&filter, sums);
+    for (guint g = 0; g < MEMBERS; g++)
+        sums->log_f[g] += table->log_f[n_values - 1][g];
 }
 
 /* Adds what a stretch with a level of its own says of the noise: its squares about that level. */
-static void add_stretch(const double *values, const struct level_shift_stretch *stretch,
-                        double squares[MEMBERS], double log_f[MEMBERS])
+static void add_stretch(const struct level_shift_input *input,
+                        const struct level_shift_stretch *stretch, double squares[MEMBERS],
+                        double log_f[MEMBERS])
 {
     struct sums sums = {0};
     guint n = stretch->end - stretch->start;
-    filter_values(&sums, values + stretch->start, n, n);
-    for (int g = 0; g < MEMBERS; g++) {
+    filter_values(input->table, &sums, input->values + stretch->start, n, n);
+    for (guint g = 0; g < MEMBERS; g++) {
         squares[g] += sums.yy[g] - sums.yc[g] * sums.yc[g] / sums.cc[g];
         log_f[g] += sums.log_f[g];
     }
@@ -100,16 +101,16 @@ struct level_shift level_shift_fit(const struct level_shift_input *input)
     struct sums sums = {0};
     struct level_shift fit = {0};
     double beside[MEMBERS] = {0};
-    filter_values(&sums, input->values + input->start, input->end - input->start,
+    filter_values(input->table, &sums, input->values + input->start, input->end - input->start,
                   input->at - input->start);
     double n = input->end - input->start;
     for (guint i = 0; i < input->n_beside; i++) {
-        add_stretch(input->values, &input->beside[i], beside, sums.log_f);
+        add_stretch(input, &input->beside[i], beside, sums.log_f);
         n += input->beside[i].end - input->beside[i].start - 1.0;
     }
     double least = n * input->floor * input->floor;
     double best_without = INFINITY, best_with = INFINITY;
-    for (int g = 0; g < MEMBERS; g++) {
+    for (guint g = 0; g < MEMBERS; g++) {
         double without = beside[g] + sums.yy[g] - sums.yc[g] * sums.yc[g] / sums.cc[g];
         double s = sums.ss[g] - sums.cs[g] * sums.cs[g] / sums.cc[g];
         double ys = sums.ys[g] - sums.cs[g] * sums.yc[g] / sums.cc[g];

@@ -12,7 +12,8 @@
 
 #include <glib.h>
 
-#define LEVEL_SHIFT_VALUES_MAX 512u
+#define LEVEL_SHIFT_REACH      200u /* values of one stretch at most */
+#define LEVEL_SHIFT_MEMBERS    16
 #define LEVEL_SHIFT_VALUES_MIN 6u
 
 struct level_shift {
@@ -29,7 +30,17 @@ struct level_shift_stretch {
     guint start, end;
 };
 
+/* What the filter does at each value, which depends on no value: made once for many fits. */
+struct level_shift_table {
+    double weight[LEVEL_SHIFT_REACH][LEVEL_SHIFT_MEMBERS];
+    double gain[LEVEL_SHIFT_REACH][LEVEL_SHIFT_MEMBERS];
+    double log_f[LEVEL_SHIFT_REACH][LEVEL_SHIFT_MEMBERS];
+};
+
+void level_shift_prepare(struct level_shift_table *table);
+
 struct level_shift_input {
+    const struct level_shift_table *table;
     const double *values;
     guint start, at, end; /* of `values`: start < at < end */
     const struct level_shift_stretch *beside;
@@ -37,5 +48,5 @@ struct level_shift_input {
     double floor; /* > 0: the least standard deviation of a value that is believed */
 };
 
-/* At least LEVEL_SHIFT_VALUES_MIN values in all. */
+/* At least LEVEL_SHIFT_VALUES_MIN values in all, LEVEL_SHIFT_REACH in each stretch. */
 struct level_shift level_shift_fit(const struct level_shift_input *input);

@@ -7,18 +7,16 @@
 struct pelt {
     double sum[PELT_VALUES_MAX + 1];
     double squares[PELT_VALUES_MAX + 1];
-    double best[PELT_VALUES_MAX + 1]; /* least cost of the values before an index */
-    guint from[PELT_VALUES_MAX + 1];  /* start of the last segment of that least cost */
+    double inverse[PELT_VALUES_MAX + 1]; /* of a segment's length */
+    guint from[PELT_VALUES_MAX + 1];     /* start of the last segment of the least cost */
+    /* Starts that may still win, side by side for the inner loop: the least cost of what lies
+     * before each, less its sum of squares, and its sum. */
     guint alive[PELT_VALUES_MAX + 1];
-    double alive_cost[PELT_VALUES_MAX + 1];
+    double base[PELT_VALUES_MAX + 1], alive_sum[PELT_VALUES_MAX + 1];
+    double cost[PELT_VALUES_MAX + 1];
+    gboolean lost[PELT_VALUES_MAX + 1];
+    double best[PELT_VALUES_MAX + 1]; /* least cost of the values before an index */
 };
-
-static double segment_cost(const struct pelt *pelt, guint start, guint end)
-{
-    double sum = pelt->sum[end] - pelt->sum[start];
-    double cost = pelt->squares[end] - pelt->squares[start] - sum * sum / (end - start);
-    return cost > 0 ? cost : 0;
-}
 
 static void fill_sums(struct pelt *pelt, const double *values, guint n_values)
 {
@@ -28,37 +26,67 @@ static void fill_sums(struct pelt *pelt, const double *values, guint n_values)
         double value = values[i] - origin;
         pelt->sum[i + 1] = pelt->sum[i] + value;
         pelt->squares[i + 1] = pelt->squares[i] + value * value;
+        pelt->inverse[i + 1] = 1.0 / (i + 1);
     }
+}
+
+static void add_start(struct pelt *pelt, guint start, guint *n_alive)
+{
+    guint k = (*n_alive)++;
+    pelt->alive[k] = start;
+    pelt->lost[k] = FALSE;
+    pelt->base[k] = pelt->best[start] - pelt->squares[start];
+    pelt->alive_sum[k] = pelt->sum[start];
+}
+
+/* The least cost of the values before `end` whose last segment starts at one of those alive. */
+static double cheapest(struct pelt *pelt, guint n_alive, guint end, guint *from)
+{
+    double squares = pelt->squares[end], total = pelt->sum[end], least = INFINITY;
+    for (guint k = 0; k < n_alive; k++) {
+        double sum = total - pelt->alive_sum[k];
+        pelt->cost[k] = pelt->base[k] + squares - sum * sum * pelt->inverse[end - pelt->alive[k]];
+    }
+    for (guint k = 0; k < n_alive; k++) {
+        if (pelt->cost[k] < least) {
+            least = pelt->cost[k];
+            *from = pelt->alive[k];
+        }
+    }
+    return least;
+}
+
+/* A start that loses to a new segment at this end loses for ever, but only from the ends on that
+ * such a segment can reach: it goes one step later, as segments have PELT_SEGMENT_MIN = 2 values.
+ */
+static guint prune(struct pelt *pelt, guint n_alive, double best)
+{
+    G_STATIC_ASSERT(PELT_SEGMENT_MIN == 2);
+    guint kept = 0;
+    for (guint k = 0; k < n_alive; k++) {
+        if (pelt->lost[k])
+            continue;
+        pelt->alive[kept] = pelt->alive[k];
+        pelt->base[kept] = pelt->base[k];
+        pelt->alive_sum[kept] = pelt->alive_sum[k];
+        pelt->lost[kept++] = pelt->cost[k] > best;
+    }
+    return kept;
 }
 
 static void fill_best(struct pelt *pelt, guint n_values, double price)
 {
-    guint n_alive = 1;
+    guint n_alive = 0;
     pelt->best[0] = -price;
-    pelt->alive[0] = 0;
     pelt->best[1] = INFINITY;
+    add_start(pelt, 0, &n_alive);
     for (guint end = PELT_SEGMENT_MIN; end <= n_values; end++) {
-        double least = INFINITY;
         guint from = 0;
-        for (guint k = 0; k < n_alive; k++) {
-            guint start = pelt->alive[k];
-            double cost = pelt->best[start] + segment_cost(pelt, start, end);
-            pelt->alive_cost[k] = cost;
-            if (cost < least) {
-                least = cost;
-                from = start;
-            }
-        }
-        pelt->best[end] = least + price;
+        pelt->best[end] = cheapest(pelt, n_alive, end, &from) + price;
         pelt->from[end] = from;
-        guint kept = 0;
-        for (guint k = 0; k < n_alive; k++) {
-            if (pelt->alive_cost[k] <= pelt->best[end])
-                pelt->alive[kept++] = pelt->alive[k];
-        }
-        n_alive = kept;
+        n_alive = prune(pelt, n_alive, pelt->best[end]);
         if (end >= 2 * PELT_SEGMENT_MIN - 1) /* no segment that starts earlier is long enough */
-            pelt->alive[n_alive++] = end - PELT_SEGMENT_MIN + 1;
+            add_start(pelt, end - PELT_SEGMENT_MIN + 1, &n_alive);
     }
 }
 

@@ -15,6 +15,8 @@
  * or candidates. */
 #pragma once
 
+#include "server/analysis/level_shift.h"
+
 #include <glib.h>
 #include <stdbool.h>
 
@@ -79,6 +81,7 @@ struct segmenter_input {
     const struct segmenter_place *given; /* held and fixed places, upwards */
     guint n_given;
     const struct segmenter_rules *rules;
+    const struct level_shift_table *table;
 };
 
 void segmenter_run(const struct segmenter_input *input, struct segmenter_result *result);

@@ -143,7 +143,8 @@ void step_judge_place(const struct step_judge *judge, const struct step_window *
     if (place->badness > 1 || high - low < LEVEL_SHIFT_VALUES_MIN)
         return;
     struct level_shift_stretch beside[2];
-    struct level_shift_input input = {.values = judge->clipped,
+    struct level_shift_input input = {.table = judge->input->table,
+                                      .values = judge->clipped,
                                       .start = low,
                                       .at = place->at,
                                       .end = high,
