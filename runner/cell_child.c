@@ -245,8 +245,7 @@ static char *child_info(const struct child *child, const char *own)
     struct cpus cpus;
     cpus_read("", &cpus);
     const char *executor = child->order.values.executor;
-    const struct executor_entry *entry = *executor ? executor_find(executor) : NULL;
-    const struct executor_ops *ops = entry ? entry->load(NULL) : NULL;
+    const struct executor_ops *ops = *executor ? executor_load(executor, NULL) : NULL;
     g_autoptr(GString) info = g_string_new("{");
     g_string_append_printf(info, "\"bench_version\":%u", child->bench->version);
     if (ops && *ops->version) {
@@ -266,6 +265,24 @@ static char *child_info(const struct child *child, const char *own)
     return run_map_text(info->str);
 }
 
+/* A library is asked for its name here, too: it may be another than when the plan was made. */
+static bool child_setup(struct child *child, GError **error)
+{
+    if (*child->order.library) {
+        const char *name = executor_resolve(child->order.library, error);
+        if (!name) {
+            return false;
+        }
+        if (!g_str_equal(name, child->order.values.executor)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                        "%s: it is now the executor %s, and was %s when the plan was made",
+                        child->order.library, name, child->order.values.executor);
+            return false;
+        }
+    }
+    return child->bench->setup(&child->state, &child->order.values, error);
+}
+
 /* The result, with metrics or with an error. */
 static struct run_result *child_result(struct child *child)
 {
@@ -277,7 +294,7 @@ static struct run_result *child_result(struct child *child)
         child->beside[column] = g_new0(double, n_samples);
     }
     workload_init(&child->reference, child->order.values.task_cost);
-    if (!child->bench->setup(&child->state, &child->order.values, &error)) {
+    if (!child_setup(child, &error)) {
         result->error = g_strdup(error->message);
         return result;
     }
@@ -349,6 +366,7 @@ int cell_child_main_from(const struct bench *const *table, int argc, char **argv
     if (!cell_order_parse(argc, argv, &child.order) || !follow_parent(child.order.parent)) {
         return CELL_EXIT_ORDER;
     }
+    executors_load_here();
     child.bench = table_find(table, child.order.bench);
     if (!child.bench) {
         return CELL_EXIT_ORDER;

@@ -3,6 +3,7 @@
  * what the child is told of); cell_interrupt may come from a signal handler. */
 #include "runner/cell_process.h"
 #include "runner/cell_frame.h"
+#include "runner/executors/executors.h"
 #include "runner/sample/clock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,7 @@ enum {
     ARG_MARK,
     ARG_BENCH,
     ARG_EXECUTOR,
+    ARG_LIBRARY,
     ARG_NUMBERS,
     N_NUMBERS = 6,
     N_ARGS = ARG_NUMBERS + N_NUMBERS
@@ -82,6 +84,7 @@ bool cell_order_parse(int argc, char **argv, struct cell_order *out)
     }
     *out = (struct cell_order){
         .bench = argv[ARG_BENCH],
+        .library = argv[ARG_LIBRARY],
         .values = {.threads = (uint32_t)numbers[0], .task_cost = numbers[1]},
         .request = {.iterations = numbers[2],
                     .samples = (uint32_t)numbers[3],
@@ -99,7 +102,7 @@ static GStrv order_arguments(const struct cell *cell, const struct cell_request 
                                          request->iterations,  request->samples,
                                          request->sample_ms,   (uint64_t)getpid()};
     g_strv_builder_add_many(builder, "/proc/self/exe", CELL_ARGUMENT, cell->bench->name,
-                            cell->values.executor, NULL);
+                            cell->values.executor, executor_library(cell->values.executor), NULL);
     for (int i = 0; i < N_NUMBERS; i++) {
         g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, numbers[i]);
         g_strv_builder_add(builder, number);

@@ -14,7 +14,8 @@
 #define CELL_SAMPLES_MAX 10000u
 
 struct cell_order {
-    const char *bench; /* points into the arguments */
+    const char *bench;   /* points into the arguments */
+    const char *library; /* so, too: the path of the library that the executor is in, or "" */
     struct bench_case values;
     struct cell_request request;
     pid_t parent;

@@ -42,11 +42,10 @@ static const struct described metrics[] = {
 static char *absence_of(const struct executor_entry *entry)
 {
     g_autoptr(GError) problem = NULL;
-    if (entry->load(&problem))
+    struct executor_facts facts;
+    if (executor_describe(entry->name, &facts, &problem))
         return NULL;
-    if (entry->install)
-        return g_strdup_printf("not installed: %s", entry->install);
-    return g_strdup_printf("not installed: %s", problem ? problem->message : "it cannot be loaded");
+    return g_strdup(problem->message);
 }
 
 static void print_text(void)

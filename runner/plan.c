@@ -130,9 +130,9 @@ static bool add_costs(Plan *plan, struct axes *axes, struct cell cell, GError **
 
 static bool takes_threads(const struct bench *bench, const char *executor)
 {
-    const struct executor_entry *entry = *executor ? executor_find(executor) : NULL;
-    const struct executor_ops *ops = entry ? entry->load(NULL) : NULL;
-    return bench->takes_threads && !(ops && (ops->capabilities & EXECUTOR_NO_THREADS));
+    struct executor_facts facts;
+    bool is_known = *executor && executor_describe(executor, &facts, NULL);
+    return bench_takes_threads(bench, is_known ? facts.capabilities : 0);
 }
 
 static bool add_threads(Plan *plan, struct axes *axes, struct cell cell, GError **error)
@@ -157,18 +157,27 @@ static bool add_threads(Plan *plan, struct axes *axes, struct cell cell, GError 
     return true;
 }
 
-static bool check_executor(const char *name, const char *origin, GError **error)
+/* The name of an executor that is given by name or as the path of a library. */
+static const char *resolve_executor(const char *name, const char *origin, GError **error)
 {
-    if (executor_find(name))
-        return true;
+    g_autoptr(GError) problem = NULL;
+    const char *resolved = executor_resolve(name, &problem);
+    if (resolved)
+        return resolved;
+    if (!g_error_matches(problem, BREAKEVEN_ERROR, ERROR_NOT_FOUND)) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE, "%s: %s", origin, problem->message);
+        return NULL;
+    }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (const struct executor_entry *entry = executors; entry->name; entry++)
         g_ptr_array_add(names, (gpointer)(guintptr)entry->name);
     g_autofree char *hint = nearest_hint(name, (const char *const *)names->pdata, names->len, "");
     g_autofree char *all = executor_names();
     g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "%s: there is no executor \"%s\"%s (there are: %s)", origin, name, hint, all);
-    return false;
+                "%s: there is no executor \"%s\"%s (there are: %s; a library is given by a path "
+                "with a slash, such as ./libmine.so)",
+                origin, name, hint, all);
+    return NULL;
 }
 
 /* The executors of a group for one benchmark: the group's, or the benchmark's own; the filter's
@@ -190,10 +199,11 @@ static bool add_executors(Plan *plan, struct axes *axes, const struct bench *ben
                           : own             ? g_strdupv(own)
                                             : plan_file_split(bench->executors);
     for (char **name = names; *name; name++) {
-        if (!check_executor(*name, filter->executors ? "--executor" : axes->origin, error))
+        const char *resolved =
+            resolve_executor(*name, filter->executors ? "--executor" : axes->origin, error);
+        if (!resolved)
             return false;
-        if (g_strlcpy(cell.values.executor, *name, BENCH_EXECUTOR_MAX) >= BENCH_EXECUTOR_MAX)
-            continue;
+        g_strlcpy(cell.values.executor, resolved, BENCH_EXECUTOR_MAX);
         if (!add_threads(plan, axes, cell, error))
             return false;
     }
@@ -258,10 +268,12 @@ static bool check_filter(const struct plan_filter *filter, GError **error)
             return false;
     for (guint i = 0; filter->executors && i < filter->executors->len; i++) {
         const char *name = (const char *)filter->executors->pdata[i];
-        if (!check_executor(name, "--executor", error))
+        const char *resolved = resolve_executor(name, "--executor", error);
+        if (!resolved)
             return false;
         g_autoptr(GError) problem = NULL;
-        if (!executor_find(name)->load(&problem)) {
+        struct executor_facts facts;
+        if (!executor_describe(resolved, &facts, &problem)) {
             g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE, "--executor %s: %s", name,
                         problem->message);
             return false;
@@ -288,7 +300,7 @@ static bool cell_has(const struct cell *cell, const char *option, const char *va
     if (strcmp(option, "--bench") == 0)
         return strcmp(cell->bench->name, value) == 0;
     if (strcmp(option, "--executor") == 0)
-        return strcmp(cell->values.executor, value) == 0;
+        return g_strcmp0(cell->values.executor, executor_resolve(value, NULL)) == 0;
     bool is_threads = strcmp(option, "--threads") == 0;
     return g_ascii_strtoull(value, NULL, 10) ==
            (is_threads ? cell->values.threads : cell->values.task_cost);

@@ -72,27 +72,67 @@ static bool executor_is_listed(const struct bench *bench, const char *executor)
     return g_strv_contains((const char *const *)listed, executor);
 }
 
-static const struct executor_entry *check_executor(const struct bench *bench, const char *executor,
-                                                   GError **error)
+/* What a benchmark asks of an executor, in the words of a message. */
+static const struct {
+    uint64_t capability;
+    const char *needed, *refused;
+} words[] = {
+    {EXECUTOR_SUBMIT_WORKER, "lets tasks submit tasks", NULL},
+    {EXECUTOR_SUBMIT_ANY, "lets any thread submit", NULL},
+    {EXECUTOR_REUSABLE, "can be used again after waiting", NULL},
+    {EXECUTOR_MAIN, "can post to the main thread", NULL},
+    {EXECUTOR_NO_THREADS, NULL, "has threads"},
+    {EXECUTOR_ELASTIC, NULL, "has a number of threads that can be chosen"},
+    {EXECUTOR_CALLER_HELPS, NULL, "leaves the main thread free"},
+};
+
+static bool check_capabilities(const struct bench *bench, const char *executor,
+                               uint64_t capabilities, GError **error)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(words); i++) {
+        bool has = capabilities & words[i].capability;
+        const char *asked = !has && (bench->needs & words[i].capability)    ? words[i].needed
+                            : has && (bench->refuses & words[i].capability) ? words[i].refused
+                                                                            : NULL;
+        if (asked) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                        "%s needs an executor that %s; %s does not", bench->name, asked, executor);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_executor(const struct bench *bench, const char *executor,
+                           struct executor_facts *out, GError **error)
 {
     if (!*executor) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s needs an executor, such as %s",
                     bench->name, bench->executors);
-        return NULL;
-    }
-    const struct executor_entry *entry = executor_find(executor);
-    if (!entry) {
-        g_autofree char *names = executor_names();
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
-                    "executor %s: there is none of that name; there are %s", executor, names);
-        return NULL;
+        return false;
     }
     if (bench->only_those && !executor_is_listed(bench, executor)) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s runs on executor %s only, not on %s",
-                    bench->name, bench->executors, executor);
-        return NULL;
+        if (executor_resolve(executor, error)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                        "%s runs on executor %s only, not on %s", bench->name, bench->executors,
+                        executor);
+        }
+        return false;
     }
-    return entry;
+    g_autoptr(GError) problem = NULL;
+    if (executor_describe(executor, out, &problem)) {
+        return check_capabilities(bench, executor, out->capabilities, error);
+    }
+    if (g_error_matches(problem, BREAKEVEN_ERROR, ERROR_UNAVAILABLE)) {
+        g_prefix_error(&problem, "executor %s: ", executor);
+    }
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
+bool bench_takes_threads(const struct bench *bench, uint64_t capabilities)
+{
+    return bench->takes_threads && !(capabilities & (EXECUTOR_NO_THREADS | EXECUTOR_ELASTIC));
 }
 
 static bool check_task_cost(const struct bench *bench, const struct bench_case *cell,
@@ -127,11 +167,7 @@ bool bench_case_check(const struct bench *bench, const struct bench_case *cell, 
         }
         return check_threads(bench, cell, bench->takes_threads, error);
     }
-    const struct executor_entry *entry = check_executor(bench, cell->executor, error);
-    const struct executor_ops *ops = entry ? entry->load(error) : NULL;
-    if (!ops) {
-        return false;
-    }
-    bool takes_threads = bench->takes_threads && !(ops->capabilities & EXECUTOR_NO_THREADS);
-    return check_threads(bench, cell, takes_threads, error);
+    struct executor_facts facts;
+    return check_executor(bench, cell->executor, &facts, error) &&
+           check_threads(bench, cell, bench_takes_threads(bench, facts.capabilities), error);
 }

@@ -42,6 +42,8 @@ struct bench {
     const char *description;
     const char *executors; /* of the default matrix, comma-separated; "": takes none */
     bool only_those;       /* it runs on no other executor than these */
+    uint64_t needs;        /* enum executor_capability that an executor must have, or-ed */
+    uint64_t refuses;      /* and those that it must not */
     bool takes_threads;    /* where the executor does, too */
     bool own_costs;        /* it goes through task costs by itself: takes no task_cost (it is 0) */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
@@ -69,6 +71,9 @@ char *bench_names(void); /* "WorkloadCost, …" for messages */
 /* The rows. */
 extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn,
     bench_threaded_task_group;
+
+/* Whether a case on an executor with these capabilities has the parameter `threads`. */
+bool bench_takes_threads(const struct bench *bench, uint64_t capabilities);
 
 /* "ThreadPoolSpawn/executor:fifo/threads:4/task_cost:1000" */
 char *bench_case_name(const struct bench *bench, const struct bench_case *cell);

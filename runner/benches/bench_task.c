@@ -16,6 +16,11 @@ void bench_task_run(void *number)
     tally_add((uintptr_t)number, workload_run(&shared));
 }
 
+executor_task_fn bench_task_function(void)
+{
+    return bench_task_run;
+}
+
 int bench_task_run_status(void *number)
 {
     bench_task_run(number);

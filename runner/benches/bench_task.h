@@ -6,11 +6,15 @@
  * Threads: prepare by the measuring thread before any task; the tasks by any. */
 #pragma once
 
+#include "runner/executor.h"
 #include "runner/sample/workload.h"
 #include <stdint.h>
 
 const struct workload *bench_task_prepare(uint64_t task_cost);
 void bench_task_run(void *number);
+/* bench_task_run, or while observing (see observe.h) one that also records who runs it. Asked once
+ * before a burst. */
+executor_task_fn bench_task_function(void);
 int bench_task_run_status(void *number); /* the same, for task groups: always 0 */
 
 static inline void *bench_task_argument(uint64_t number)

@@ -2,63 +2,73 @@
  * The burst of ThreadPoolSpawn. Runs in the measuring thread; tasks in the executor's. */
 #include "runner/benches/spawn_round.h"
 #include "runner/benches/bench_task.h"
+#include "runner/benches/session.h"
 #include "runner/sample/stopwatch.h"
 #include "runner/sample/tally.h"
-#include "schema/error.h"
-#include <string.h>
 
-#define MESSAGE_BYTES 256
+struct burst {
+    const struct spawn_round *round;
+    struct session *session;
+    struct bench_timing *timing;
+    int submit_failure, wait_failure;
+};
 
-static bool spawn_fail(const struct spawn_round *round, const char *what, int failure,
-                       GError **error)
+static void burst_submit(struct burst *burst)
 {
-    const char *name = failure < 0 ? strerrordesc_np(-failure) : NULL;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "executor %s: %s failed: %s",
-                round->ops->name, what, name ? name : "with a code that is no -errno");
-    return false;
+    const struct executor_ops *ops = burst->session->ops;
+    void *self = burst->session->self;
+    executor_task_fn task = bench_task_function();
+    for (uint64_t i = 0; i < burst->round->n_tasks && !burst->submit_failure; i++) {
+        burst->submit_failure = ops->submit(self, task, bench_task_argument(i));
+    }
 }
 
-static void *spawn_create(const struct spawn_round *round, GError **error)
+static void burst_in_region(void *context)
 {
-    void *self = NULL;
-    char message[MESSAGE_BYTES] = "";
-    int failure = round->ops->create(&self, &round->config, message, sizeof message);
-    if (!failure) {
-        return self;
+    struct burst *burst = context;
+    struct stopwatch watch;
+    stopwatch_start(&watch);
+    burst_submit(burst);
+    burst->wait_failure = burst->session->ops->wait_all(burst->session->self);
+    stopwatch_stop(&watch, &burst->timing->wall_ns, &burst->timing->cpu_ns);
+}
+
+static bool burst_run(struct burst *burst, GError **error)
+{
+    if (session_has_region(burst->session)) {
+        return session_run(burst->session, burst_in_region, burst, error) &&
+               session_shutdown(burst->session, error);
     }
-    if (*message) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "executor %s: %s", round->ops->name,
-                    message);
-    } else {
-        spawn_fail(round, "create", failure, error);
-    }
-    return NULL;
+    struct stopwatch watch;
+    stopwatch_start(&watch);
+    burst_submit(burst);
+    bool is_shut = session_shutdown(burst->session, error);
+    stopwatch_stop(&watch, &burst->timing->wall_ns, &burst->timing->cpu_ns);
+    return is_shut;
 }
 
 static bool spawn_once(const struct spawn_round *round, struct bench_timing *timing, GError **error)
 {
-    const struct executor_ops *ops = round->ops;
-    GError *create_error = NULL;
-    void *self = spawn_create(round, &create_error);
-    if (create_error) {
-        g_propagate_error(error, create_error);
+    struct session session = {.ops = round->ops, .config = round->config};
+    struct burst burst = {.round = round, .session = &session, .timing = timing};
+    if (!session_open(&session, error)) {
         return false;
     }
-    int submit_failure = 0;
-    struct stopwatch watch;
+    GError *problem = NULL;
     tally_begin();
-    stopwatch_start(&watch);
-    for (uint64_t i = 0; i < round->n_tasks && !submit_failure; i++) {
-        submit_failure = ops->submit(self, bench_task_run, bench_task_argument(i));
+    bool has_run = burst_run(&burst, &problem);
+    session_close(&session);
+    if (burst.submit_failure) {
+        g_clear_error(&problem);
+        return session_fail(round->ops, "submit", burst.submit_failure, error);
     }
-    int shutdown_failure = ops->shutdown(self);
-    stopwatch_stop(&watch, &timing->wall_ns, &timing->cpu_ns);
-    ops->destroy(self);
-    if (submit_failure) {
-        return spawn_fail(round, "submit", submit_failure, error);
+    if (burst.wait_failure) {
+        g_clear_error(&problem);
+        return session_fail(round->ops, "wait_all", burst.wait_failure, error);
     }
-    if (shutdown_failure) {
-        return spawn_fail(round, "shutdown", shutdown_failure, error);
+    if (!has_run) {
+        g_propagate_error(error, problem);
+        return false;
     }
     const struct tally tally = tally_end();
     timing->items += tally.tasks;

@@ -5,14 +5,14 @@
  * costs little beside it. */
 #include "runner/benches/bench.h"
 #include "runner/benches/bench_task.h"
+#include "runner/benches/session.h"
 #include "runner/benches/spawn_round.h"
-#include "runner/executors/executors.h"
 
 #define STEPS_PER_ITERATION 200000000u
 
 static uint64_t spawn_items(const struct bench_case *cell)
 {
-    return STEPS_PER_ITERATION / cell->task_cost + 1;
+    return session_items(cell, STEPS_PER_ITERATION / cell->task_cost + 1);
 }
 
 static bool spawn_setup(void **out_state, const struct bench_case *cell, GError **error)
@@ -20,14 +20,13 @@ static bool spawn_setup(void **out_state, const struct bench_case *cell, GError 
     if (!bench_case_check(&bench_thread_pool_spawn, cell, error)) {
         return false;
     }
-    const struct executor_ops *ops = executor_find(cell->executor)->load(error);
-    if (!ops) {
+    struct session session;
+    if (!session_prepare(&session, cell, error)) {
         return false;
     }
     struct spawn_round *round = g_new0(struct spawn_round, 1);
-    round->ops = ops;
-    round->config.size = sizeof round->config;
-    round->config.threads = cell->threads ? cell->threads : 1;
+    round->ops = session.ops;
+    round->config = session.config;
     round->n_tasks = spawn_items(cell);
     round->passes_per_task = bench_task_prepare(cell->task_cost)->passes;
     *out_state = round;

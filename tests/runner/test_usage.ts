@@ -46,7 +46,7 @@ describe("errors of use", () => {
     [["run", "--quick=now"], /--quick takes no value/],
     [["run", "--seed", "1", "--seed", "2"], /--seed is given twice/],
     [["run", "fifo"], /"fifo"/],
-    [["run", "--executor", "nosuch"], /there is no executor "nosuch".*direct, fifo/],
+    [["run", "--executor", "nosuch"], /there is no executor "nosuch".*direct, thread, fifo/],
     [["run", "--executor", "fifo,fito"], /"fito"; did you mean fifo\?/],
     [["run", "--bench", "ThreadPoolSpwan"], /did you mean ThreadPoolSpawn\?/],
     [["run", "--threads", "0"], /--threads: threads "0"/],

@@ -6,6 +6,7 @@
 #include "runner/benches/spawn_round.h"
 #include "runner/executors/executors.h"
 #include "schema/error.h"
+#include "tests/unit/runner/sanitized.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,10 +33,10 @@ static void test_tables(void)
         }
     }
     g_assert_null(bench_find("ThreadPool"));
-    g_assert_null(executor_find("tbb"));
+    g_assert_null(executor_find("tpp"));
     g_autofree char *executor_list = executor_names();
+    g_assert_true(g_str_has_prefix(executor_list, "direct, "));
     g_autofree char *bench_list = bench_names();
-    g_assert_cmpstr(executor_list, ==, "direct, fifo");
     g_assert_cmpstr(bench_list, ==,
                     "WorkloadCost, SerialTaskGroup, ThreadPoolSpawn, ThreadedTaskGroup");
 }
@@ -100,8 +101,8 @@ static void test_case_check(void)
     assert_refused("ThreadPoolSpawn", case_of("fifo", 1025, 1000), ERROR_INVALID, "not 1025");
     assert_refused("ThreadPoolSpawn", case_of("direct", 2, 1000), ERROR_INVALID,
                    "executor direct takes no threads");
-    assert_refused("ThreadPoolSpawn", case_of("tbb", 2, 1000), ERROR_NOT_FOUND,
-                   "there are direct, fifo");
+    assert_refused("ThreadPoolSpawn", case_of("tpp", 2, 1000), ERROR_NOT_FOUND,
+                   "there are direct, ");
     assert_refused("ThreadPoolSpawn", case_of("", 2, 1000), ERROR_INVALID, "needs an executor");
     assert_refused("ThreadPoolSpawn", case_of("fifo", 2, 0), ERROR_INVALID,
                    "task_cost must be 32 to");
@@ -112,7 +113,7 @@ static void test_case_check(void)
     assert_refused("SerialTaskGroup", case_of("fifo", 0, 1000), ERROR_INVALID,
                    "runs on executor direct only");
     assert_refused("ThreadedTaskGroup", case_of("direct", 0, 1000), ERROR_INVALID,
-                   "runs on executor fifo only");
+                   "ThreadedTaskGroup needs an executor that has threads; direct does not");
 }
 
 static void assert_measures(const char *name, struct bench_case cell, uint64_t iterations)
@@ -266,34 +267,60 @@ static void count_task(void *counter)
     g_atomic_int_inc((gint *)counter);
 }
 
-/* Each executor of the table does what its contract says. */
+struct contract {
+    const struct executor_ops *ops;
+    void *self;
+    gint ran;
+};
+
+static void run_contract(void *context)
+{
+    struct contract *contract = context;
+    int before = g_atomic_int_get(&contract->ran);
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < 1000; i++) {
+            g_assert_cmpint(contract->ops->submit(contract->self, count_task, &contract->ran), ==,
+                            0);
+        }
+        g_assert_cmpint(contract->ops->wait_all(contract->self), ==, 0);
+        g_assert_cmpint(g_atomic_int_get(&contract->ran), ==, before + round * 1000);
+    }
+}
+
+/* Each executor of the table that is on this machine runs tasks, waits, and ends. What a library
+ * does inside is not seen by ThreadSanitizer, so there only those in C of our own are run. */
 static void test_executor_contract(void)
 {
     for (const struct executor_entry *entry = executors; entry->name; entry++) {
-        GError *error = NULL;
+        g_autoptr(GError) error = NULL;
+        if (IS_THREAD_SANITIZED && entry->install) {
+            continue;
+        }
         const struct executor_ops *ops = entry->load(&error);
-        g_assert_no_error(error);
+        if (!ops) {
+            g_assert_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE);
+            g_assert_true(g_str_has_prefix(error->message, "not installed: "));
+            g_test_message("%s: %s", entry->name, error->message);
+            continue;
+        }
         g_assert_cmpuint(ops->abi, ==, EXECUTOR_ABI);
         g_assert_cmpuint(ops->size, ==, sizeof *ops);
         g_assert_cmpstr(ops->name, ==, entry->name);
         const struct executor_config config = {.size = sizeof config, .threads = 3};
         char message[256] = "";
-        void *self = NULL;
-        gint ran = 0;
-        g_assert_cmpint(ops->create(&self, &config, message, sizeof message), ==, 0);
-        for (int round = 1; round <= 3; round++) {
-            for (int i = 0; i < 1000; i++) {
-                g_assert_cmpint(ops->submit(self, count_task, &ran), ==, 0);
-            }
-            g_assert_cmpint(ops->wait_all(self), ==, 0);
-            g_assert_cmpint(g_atomic_int_get(&ran), ==, round * 1000);
+        struct contract contract = {.ops = ops};
+        g_assert_cmpint(ops->create(&contract.self, &config, message, sizeof message), ==, 0);
+        if (ops->run_region) {
+            g_assert_cmpint(ops->run_region(contract.self, run_contract, &contract), ==, 0);
+        } else {
+            run_contract(&contract);
         }
-        for (int i = 0; i < 1000; i++) {
-            g_assert_cmpint(ops->submit(self, count_task, &ran), ==, 0);
+        for (int i = 0; !ops->run_region && i < 1000; i++) {
+            g_assert_cmpint(ops->submit(contract.self, count_task, &contract.ran), ==, 0);
         }
-        g_assert_cmpint(ops->shutdown(self), ==, 0);
-        g_assert_cmpint(g_atomic_int_get(&ran), ==, 4000);
-        ops->destroy(self);
+        g_assert_cmpint(ops->shutdown(contract.self), ==, 0);
+        g_assert_cmpint(g_atomic_int_get(&contract.ran), ==, ops->run_region ? 3000 : 4000);
+        ops->destroy(contract.self);
     }
 }
 

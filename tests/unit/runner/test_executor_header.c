@@ -43,7 +43,7 @@ static void compile_as(const char *compiler, const char *language, const char *s
     g_autofree char *complaint = NULL;
     int status = 0;
     g_assert_true(g_spawn_command_line_sync(command, NULL, &complaint, &status, &error));
-    if (status && complaint && g_strrstr(complaint, "not installed on this system")) {
+    if (status && complaint && g_strrstr(complaint, "cannot execute")) {
         g_test_skip_printf("%s has no %s", compiler, language); /* gcc without gobjc or g++ */
     } else {
         g_assert_cmpstr(complaint, ==, "");
