@@ -11,6 +11,7 @@
 #include "runner/cell_process.h"
 #include "runner/executors/executors.h"
 #include "runner/machine/cpus.h"
+#include "runner/machine/placement.h"
 #include "runner/result_merge.h"
 #include "runner/sample/calibrate.h"
 #include "runner/sample/noise.h"
@@ -62,12 +63,14 @@ struct child {
     struct workload reference;
     struct bench_timing *timings; /* one per sample */
     struct run_result *own;       /* what `measure` gave so far; NULL: nothing */
+    char *placement_cpus;         /* where this process is bound to; NULL: nowhere */
     double *beside[COLUMNS];      /* one per sample; NULL once a value was not to be had */
 };
 
 static void child_clear(struct child *child)
 {
     g_free(child->timings);
+    g_free(child->placement_cpus);
     g_clear_pointer(&child->own, run_result_free);
     for (int column = 0; column < COLUMNS; column++) {
         g_free(child->beside[column]);
@@ -256,6 +259,10 @@ static char *child_info(const struct child *child, const char *own)
         g_string_append(info, ",\"oversubscribed\":true");
     }
     g_string_append_printf(info, ",\"samples_per_process\":%u", child->order.request.samples);
+    if (child->placement_cpus) {
+        g_string_append(info, ",\"placement_cpus\":");
+        json_append_string(info, child->placement_cpus);
+    }
     g_autofree char *own_facts = own ? run_map_text(own) : NULL;
     if (own_facts && !g_str_equal(own_facts, "{}")) {
         g_string_append_printf(info, ",%s", own_facts + 1);
@@ -263,6 +270,13 @@ static char *child_info(const struct child *child, const char *own)
         g_string_append_c(info, '}');
     }
     return run_map_text(info->str);
+}
+
+/* Before any other thread is there. The thread that submits has a place of its own. */
+static bool child_place(struct child *child, GError **error)
+{
+    const struct bench_case *values = &child->order.values;
+    return placement_apply(values->placement, values->threads + 1, &child->placement_cpus, error);
 }
 
 /* A library is asked for its name here, too: it may be another than when the plan was made. */
@@ -294,7 +308,7 @@ static struct run_result *child_result(struct child *child)
         child->beside[column] = g_new0(double, n_samples);
     }
     workload_init(&child->reference, child->order.values.task_cost);
-    if (!child_setup(child, &error)) {
+    if (!child_place(child, &error) || !child_setup(child, &error)) {
         result->error = g_strdup(error->message);
         return result;
     }

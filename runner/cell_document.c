@@ -16,6 +16,14 @@ struct run_result *cell_result_new(const struct bench *bench, const struct bench
     if (!bench->own_costs) {
         run_result_add_param_number(result, "task_cost", (double)values->task_cost);
     }
+    for (guint i = 0; bench->params && bench->params[i].name; i++) {
+        if (*values->own[i]) {
+            run_result_add_param(result, bench->params[i].name, values->own[i]);
+        }
+    }
+    if (*values->placement) {
+        run_result_add_param(result, "placement", values->placement);
+    }
     return result;
 }
 

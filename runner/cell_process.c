@@ -65,8 +65,22 @@ enum {
     ARG_LIBRARY,
     ARG_NUMBERS,
     N_NUMBERS = 6,
-    N_ARGS = ARG_NUMBERS + N_NUMBERS
+    ARG_PLACEMENT = ARG_NUMBERS + N_NUMBERS,
+    ARG_OWN,
+    N_ARGS = ARG_OWN + BENCH_PARAMS_MAX
 };
+
+/* The texts behind the numbers: placement, then the benchmark's own parameters. */
+static bool texts_parse(char **argv, struct bench_case *out)
+{
+    bool fit =
+        g_strlcpy(out->placement, argv[ARG_PLACEMENT], BENCH_VALUE_BYTES) < BENCH_VALUE_BYTES;
+    for (unsigned i = 0; i < BENCH_PARAMS_MAX; i++) {
+        fit =
+            fit && g_strlcpy(out->own[i], argv[ARG_OWN + i], BENCH_VALUE_BYTES) < BENCH_VALUE_BYTES;
+    }
+    return fit;
+}
 
 bool cell_order_parse(int argc, char **argv, struct cell_order *out)
 {
@@ -92,7 +106,7 @@ bool cell_order_parse(int argc, char **argv, struct cell_order *out)
         .parent = (pid_t)numbers[5],
     };
     g_strlcpy(out->values.executor, argv[ARG_EXECUTOR], sizeof out->values.executor);
-    return out->request.samples > 0;
+    return texts_parse(argv, &out->values) && out->request.samples > 0;
 }
 
 static GStrv order_arguments(const struct cell *cell, const struct cell_request *request)
@@ -106,6 +120,10 @@ static GStrv order_arguments(const struct cell *cell, const struct cell_request 
     for (int i = 0; i < N_NUMBERS; i++) {
         g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, numbers[i]);
         g_strv_builder_add(builder, number);
+    }
+    g_strv_builder_add(builder, cell->values.placement);
+    for (unsigned i = 0; i < BENCH_PARAMS_MAX; i++) {
+        g_strv_builder_add(builder, cell->values.own[i]);
     }
     return g_strv_builder_end(builder);
 }

@@ -30,6 +30,8 @@ static const struct described parameters[] = {
     {"executor", "what runs the tasks (--executor)", ""},
     {"threads", "threads that may run tasks (--threads)", "1, 2, 4, 8"},
     {"task_cost", "shift-and-subtract steps of one task (--task-cost)", "1000, 10000, 100000"},
+    {"placement", "where threads may run (--param placement=compact)",
+     "none, compact, scatter, pu:N"},
 };
 
 static const struct described metrics[] = {
@@ -65,6 +67,10 @@ static void print_text(void)
     for (gsize i = 0; i < G_N_ELEMENTS(parameters); i++)
         console_print("  %-20s %s%s%s\n", parameters[i].name, parameters[i].text,
                       *parameters[i].extra ? ": " : "", parameters[i].extra);
+    for (const struct bench *const *bench = benches; *bench; bench++)
+        for (const struct bench_param *own = (*bench)->params; own && own->name; own++)
+            console_print("  %-20s of %s (--param %s=…): %s%s%s\n", own->name, (*bench)->name,
+                          own->name, own->allowed, *own->values ? "; usually " : "", own->values);
     console_print("\nMetrics\n");
     for (gsize i = 0; i < G_N_ELEMENTS(metrics); i++)
         console_print("  %-20s %s (%s)\n", metrics[i].name, metrics[i].text, metrics[i].extra);
@@ -100,6 +106,12 @@ static json_t *benches_json(void)
                                 (*bench)->description, "version", (int)(*bench)->version);
         json_object_set_new(row, "executors", strings_json((*bench)->executors));
         json_object_set_new(row, "takes_threads", json_boolean((*bench)->takes_threads));
+        json_t *own = json_object();
+        for (const struct bench_param *param = (*bench)->params; param && param->name; param++)
+            json_object_set_new(own, param->name,
+                                json_pack("{s:s, s:o}", "allowed", param->allowed, "values",
+                                          strings_json(param->values)));
+        json_object_set_new(row, "params", own);
         json_array_append_new(array, row);
     }
     return array;

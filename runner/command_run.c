@@ -26,6 +26,8 @@ static const struct option_spec specs[] = {
     {"executor", 0, OPTION_LIST, "NAME,…", "Only these executors"},
     {"threads", 't', OPTION_LIST, "N,…", "Only these numbers of threads"},
     {"task-cost", 0, OPTION_LIST, "N,…", "Only these task costs"},
+    {"param", 0, OPTION_LIST, "NAME=VALUE,…",
+     "Only these values of further parameters, as in pause_us=300,placement=compact"},
     {"repetitions", 'r', OPTION_VALUE, "N", "Exactly N rounds"},
     {"time-budget", 0, OPTION_VALUE, "SECONDS",
      "Go on with rounds while one more is likely to fit"},
@@ -99,6 +101,7 @@ static bool take_plan(struct job *job, GError **error)
         .executors = options_list(options, "executor"),
         .threads = options_list(options, "threads"),
         .task_costs = options_list(options, "task-cost"),
+        .params = options_list(options, "param"),
     };
     job->plan = file ? plan_read_file(file, &filter, error)
                      : plan_built_in(is_quick ? "quick" : "default", &filter, error);

@@ -6,6 +6,7 @@
 #include "runner/executors/executors.h"
 #include "runner/nearest.h"
 #include "runner/plan_file.h"
+#include "runner/plan_params.h"
 #include <string.h>
 
 #define THREADS_MAX   4096u
@@ -19,6 +20,8 @@ struct axes {
     const char *origin; /* "quick.plan, [cells spawn]" */
     const struct plan_filter *filter;
     GStrv threads, task_costs;
+    const PlanFile *file;
+    const char *group;
     GHashTable *refusals; /* "--threads 3" → why a cell that the filter asks for cannot be */
 };
 
@@ -43,7 +46,9 @@ static bool add_cell(Plan *plan, struct axes *axes, const struct cell *cell, GEr
         const struct cell *other = &g_array_index(plan->cells, struct cell, i);
         if (other->bench == cell->bench && other->values.threads == cell->values.threads &&
             other->values.task_cost == cell->values.task_cost &&
-            strcmp(other->values.executor, cell->values.executor) == 0) {
+            strcmp(other->values.executor, cell->values.executor) == 0 &&
+            strcmp(other->values.placement, cell->values.placement) == 0 &&
+            memcmp(other->values.own, cell->values.own, sizeof cell->values.own) == 0) {
             g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
                         "%s: the cell %s is in the plan twice", axes->origin, name);
             return false;
@@ -69,6 +74,15 @@ static void note_refusal(struct axes *axes, const struct cell *cell, const char 
     g_hash_table_insert(axes->refusals,
                         g_strdup_printf("--task-cost %" G_GUINT64_FORMAT, cell->values.task_cost),
                         g_strdup(message));
+    if (*cell->values.placement)
+        g_hash_table_insert(axes->refusals,
+                            g_strdup_printf("--param placement=%s", cell->values.placement),
+                            g_strdup(message));
+    for (guint i = 0; cell->bench->params && cell->bench->params[i].name; i++)
+        g_hash_table_insert(
+            axes->refusals,
+            g_strdup_printf("--param %s=%s", cell->bench->params[i].name, cell->values.own[i]),
+            g_strdup(message));
 }
 
 /* A combination that the plan itself holds and that cannot be is a fault of the plan; one that only
@@ -80,7 +94,7 @@ static bool check_cell(struct axes *axes, const struct cell *cell, bool *out_tak
     if (*out_take)
         return true;
     const struct plan_filter *filter = axes->filter;
-    bool is_filtered = filter->executors || filter->threads || filter->task_costs;
+    bool is_filtered = filter->executors || filter->threads || filter->task_costs || filter->params;
     if (is_filtered) {
         note_refusal(axes, cell, refusal->message);
         return true;
@@ -106,23 +120,34 @@ static bool read_value(const char *text, const char *what, guint64 max, guint64 
     return false;
 }
 
+/* Every combination of the further parameters. */
+static bool add_params(Plan *plan, struct axes *axes, struct cell cell, GError **error)
+{
+    g_auto(PlanParams) params = {0};
+    bool is_good = plan_params_begin(&params, cell.bench, axes->file, axes->group,
+                                     axes->filter->params, error);
+    while (is_good && plan_params_next(&params, &cell.values)) {
+        bool take = false;
+        is_good =
+            check_cell(axes, &cell, &take, error) && (!take || add_cell(plan, axes, &cell, error));
+    }
+    return is_good;
+}
+
 static bool add_costs(Plan *plan, struct axes *axes, struct cell cell, GError **error)
 {
     if (cell.bench->own_costs) {
-        bool is_taken = false;
         if (axes->filter->task_costs) {
             g_autofree char *message = g_strdup_printf(
                 "%s goes through task costs by itself; leave --task-cost out", cell.bench->name);
             note_refusal(axes, &cell, message);
             return true;
         }
-        return check_cell(axes, &cell, &is_taken, error) &&
-               (!is_taken || add_cell(plan, axes, &cell, error));
+        return add_params(plan, axes, cell, error);
     }
     for (char **cost = axes->task_costs; *cost; cost++) {
-        bool take = false;
         if (!read_value(*cost, "task-cost", TASK_COST_MAX, &cell.values.task_cost, error) ||
-            !check_cell(axes, &cell, &take, error) || (take && !add_cell(plan, axes, &cell, error)))
+            !add_params(plan, axes, cell, error))
             return false;
     }
     return true;
@@ -229,6 +254,8 @@ static bool add_group(Plan *plan, PlanFile *file, const char *group, struct axes
 {
     g_autofree char *origin = g_strdup_printf("%s, [%s]", plan_file_origin(file), group);
     axes->origin = origin;
+    axes->file = file;
+    axes->group = group;
     g_auto(GStrv) bench_names = NULL, own = NULL, threads = NULL, task_costs = NULL;
     if (!plan_file_list(file, group, "bench", &bench_names, error) ||
         !plan_file_list(file, group, "executor", &own, error) ||
@@ -292,6 +319,9 @@ static bool check_filter(const struct plan_filter *filter, GError **error)
             g_prefix_error(error, "--task-cost: ");
             return false;
         }
+    for (guint i = 0; filter->params && i < filter->params->len; i++)
+        if (!plan_params_check((const char *)filter->params->pdata[i], error))
+            return false;
     return true;
 }
 
@@ -301,6 +331,8 @@ static bool cell_has(const struct cell *cell, const char *option, const char *va
         return strcmp(cell->bench->name, value) == 0;
     if (strcmp(option, "--executor") == 0)
         return g_strcmp0(cell->values.executor, executor_resolve(value, NULL)) == 0;
+    if (strcmp(option, "--param") == 0)
+        return plan_params_match(cell->bench, &cell->values, value);
     bool is_threads = strcmp(option, "--threads") == 0;
     return g_ascii_strtoull(value, NULL, 10) ==
            (is_threads ? cell->values.threads : cell->values.task_cost);
@@ -335,7 +367,8 @@ static bool check_cells(const Plan *plan, const struct axes *axes, const PlanFil
     if (!check_used(plan, axes, "--bench", filter->benches, error) ||
         !check_used(plan, axes, "--executor", filter->executors, error) ||
         !check_used(plan, axes, "--threads", filter->threads, error) ||
-        !check_used(plan, axes, "--task-cost", filter->task_costs, error))
+        !check_used(plan, axes, "--task-cost", filter->task_costs, error) ||
+        !check_used(plan, axes, "--param", filter->params, error))
         return false;
     if (plan->cells->len > 0)
         return true;
@@ -369,7 +402,9 @@ Plan *plan_parse(const char *text, gsize length, const char *origin,
 {
     if (!check_filter(filter, error))
         return NULL;
-    g_autoptr(PlanFile) file = plan_file_parse(text, length, origin, error);
+    g_autofree const char **more_keys = plan_params_keys();
+    g_autoptr(PlanFile) file =
+        plan_file_parse(text, length, origin, (const char *const *)more_keys, error);
     if (!file)
         return NULL;
     g_autoptr(Plan) plan = g_new0(Plan, 1);

@@ -16,6 +16,9 @@
  *   threads = 1, 2, 4, 8      # default 1, 2, 4, 8; left out for executors and benchmarks that take
  * none task-cost = 1000, 10000   # default 1000, 10000, 100000
  *
+ *   pause_us = 0, 300, first  # and the like: a benchmark's own parameters, by their names
+ *   placement = none, compact # default none; see machine/placement.h
+ *
  * A group stands for every combination of its lists. An unknown group, key, benchmark or executor,
  * a value that cannot be and a cell that is there twice are faults of one line. plans/quick.plan
  * and plans/default.plan are built in. */
@@ -41,6 +44,7 @@ typedef struct plan {
  * match. */
 struct plan_filter {
     const GPtrArray *benches, *executors, *threads, *task_costs;
+    const GPtrArray *params; /* "NAME=VALUE": placement, and the benchmarks' own parameters */
 };
 
 /* `origin` names the file in messages. ERROR_INVALID; ERROR_UNAVAILABLE where the filter names an

@@ -64,8 +64,21 @@ static bool check_keys(const PlanFile *file, const char *group, const char *cons
     return true;
 }
 
-static bool check_groups(PlanFile *file, GError **error)
+/* "bench, …" and those that benchmarks bring. */
+static const char **all_cell_keys(const char *const *more_keys)
 {
+    GPtrArray *all = g_ptr_array_new();
+    for (guint i = 0; cell_keys[i]; i++)
+        g_ptr_array_add(all, (gpointer)(guintptr)cell_keys[i]);
+    for (; *more_keys; more_keys++)
+        g_ptr_array_add(all, (gpointer)(guintptr)*more_keys);
+    g_ptr_array_add(all, NULL);
+    return (const char **)g_ptr_array_free(all, FALSE);
+}
+
+static bool check_groups(PlanFile *file, const char *const *more_keys, GError **error)
+{
+    g_autofree const char **keys_of_cells = all_cell_keys(more_keys);
     g_auto(GStrv) groups = g_key_file_get_groups(file->keys, NULL);
     for (char **group = groups; *group; group++) {
         bool is_head = strcmp(*group, "plan") == 0;
@@ -77,7 +90,8 @@ static bool check_groups(PlanFile *file, GError **error)
                 file->origin, *group);
             return false;
         }
-        if (!check_keys(file, *group, is_head ? head_keys : cell_keys, error))
+        if (!check_keys(file, *group, is_head ? head_keys : (const char *const *)keys_of_cells,
+                        error))
             return false;
         if (is_cells)
             g_ptr_array_add(file->groups, g_strdup(*group));
@@ -89,7 +103,8 @@ static bool check_groups(PlanFile *file, GError **error)
     return false;
 }
 
-PlanFile *plan_file_parse(const char *text, gsize length, const char *origin, GError **error)
+PlanFile *plan_file_parse(const char *text, gsize length, const char *origin,
+                          const char *const *more_keys, GError **error)
 {
     if (length > PLAN_BYTES_MAX || memchr(text, '\0', length) ||
         !g_utf8_validate(text, (gssize)length, NULL)) {
@@ -108,8 +123,9 @@ PlanFile *plan_file_parse(const char *text, gsize length, const char *origin, GE
                     problem->message);
         return NULL;
     }
-    return check_repeats(copy, origin, error) && check_groups(file, error) ? g_steal_pointer(&file)
-                                                                           : NULL;
+    return check_repeats(copy, origin, error) && check_groups(file, more_keys, error)
+               ? g_steal_pointer(&file)
+               : NULL;
 }
 
 void plan_file_free(PlanFile *file)

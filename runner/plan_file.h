@@ -9,7 +9,10 @@
 
 typedef struct plan_file PlanFile;
 
-PlanFile *plan_file_parse(const char *text, gsize length, const char *origin, GError **error);
+/* `more_keys` (NULL-terminated): what a group of cells may have besides bench, executor, threads
+ * and task-cost. */
+PlanFile *plan_file_parse(const char *text, gsize length, const char *origin,
+                          const char *const *more_keys, GError **error);
 void plan_file_free(PlanFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanFile, plan_file_free)
 

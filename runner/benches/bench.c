@@ -3,6 +3,7 @@
  * be. Measures nothing. Any thread. */
 #include "runner/benches/bench.h"
 #include "runner/executors/executors.h"
+#include "runner/machine/placement.h"
 #include "runner/sample/workload.h"
 #include "schema/error.h"
 
@@ -45,7 +46,50 @@ char *bench_case_name(const struct bench *bench, const struct bench_case *cell)
     if (!bench->own_costs) {
         g_string_append_printf(name, "/task_cost:%" G_GUINT64_FORMAT, cell->task_cost);
     }
+    for (guint i = 0; bench->params && bench->params[i].name; i++) {
+        if (*cell->own[i]) {
+            g_string_append_printf(name, "/%s:%s", bench->params[i].name, cell->own[i]);
+        }
+    }
+    if (*cell->placement) {
+        g_string_append_printf(name, "/placement:%s", cell->placement);
+    }
     return g_string_free(name, FALSE);
+}
+
+const char *bench_case_own(const struct bench *bench, const struct bench_case *cell,
+                           const char *name)
+{
+    for (guint i = 0; bench->params && bench->params[i].name; i++) {
+        if (g_str_equal(bench->params[i].name, name)) {
+            return cell->own[i];
+        }
+    }
+    return "";
+}
+
+/* Of alternatives, one after the other in the table, a case has one. */
+static bool check_own(const struct bench *bench, const struct bench_case *cell, GError **error)
+{
+    guint n_given = 0;
+    for (guint i = 0; bench->params && bench->params[i].name; i++) {
+        const struct bench_param *param = &bench->params[i];
+        const char *value = cell->own[i];
+        n_given = (param->is_alternative ? n_given : 0) + (*value != '\0');
+        bool is_last = !param[1].name || !param[1].is_alternative;
+        if (*value && !param->allows(value)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s: %s must be %s, not %s",
+                        bench->name, param->name, param->allowed, value);
+            return false;
+        }
+        if (is_last && n_given != 1) {
+            g_set_error(
+                error, BREAKEVEN_ERROR, ERROR_INVALID, "%s: %s %s (%s)", bench->name, param->name,
+                n_given ? "stands in place of another: give one" : "is missing", param->allowed);
+            return false;
+        }
+    }
+    return placement_check(cell->placement, error);
 }
 
 static bool check_threads(const struct bench *bench, const struct bench_case *cell, bool takes,
@@ -156,7 +200,7 @@ static bool check_task_cost(const struct bench *bench, const struct bench_case *
 
 bool bench_case_check(const struct bench *bench, const struct bench_case *cell, GError **error)
 {
-    if (!check_task_cost(bench, cell, error)) {
+    if (!check_task_cost(bench, cell, error) || !check_own(bench, cell, error)) {
         return false;
     }
     if (!*bench->executors) {

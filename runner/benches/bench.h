@@ -13,11 +13,28 @@
 
 #define BENCH_EXECUTOR_MAX 256u
 #define BENCH_THREADS_MAX  1024u
+#define BENCH_PARAMS_MAX   4u
+#define BENCH_VALUE_BYTES  32u
 
 struct bench_case {
     char executor[BENCH_EXECUTOR_MAX]; /* "" where the benchmark takes none */
     uint32_t threads;                  /* 0 where the benchmark or the executor takes none */
     uint64_t task_cost;                /* shift-and-subtract steps of the workload */
+    /* Where the threads may run: "" (anywhere), or as machine/placement.h has it. A parameter of
+     * every benchmark, left out where it is "". */
+    char placement[BENCH_VALUE_BYTES];
+    /* Values of the benchmark's own `params`, in their order; "": left out. */
+    char own[BENCH_PARAMS_MAX][BENCH_VALUE_BYTES];
+};
+
+/* A parameter that a benchmark has besides executor, threads and task_cost. */
+struct bench_param {
+    const char *name;    /* in results, plans and --param: "pause_us" */
+    const char *values;  /* of the default matrix, comma-separated */
+    bool is_alternative; /* stands in place of the parameter before it where a plan gives it values,
+                            and is left out where none does */
+    const char *allowed; /* for messages: "0 to 1000000, or first" */
+    bool (*allows)(const char *value);
 };
 
 /* What one sample measured. Wall time is for rates, process CPU for cost; they are never mixed. */
@@ -45,7 +62,9 @@ struct bench {
     uint64_t needs;        /* enum executor_capability that an executor must have, or-ed */
     uint64_t refuses;      /* and those that it must not */
     bool takes_threads;    /* where the executor does, too */
-    bool own_costs;        /* it goes through task costs by itself: takes no task_cost (it is 0) */
+    bool own_costs;        /* it goes through task costs by itself, or its tasks do nothing: takes
+                              no task_cost (it is 0) */
+    const struct bench_param *params; /* ends with a row whose name is NULL; NULL: none */
     uint64_t (*items_per_iteration)(const struct bench_case *cell);
     /* False with an error where this case cannot be (an executor that is not there, threads 0).
      * Everything that lives across iterations. */
@@ -77,5 +96,8 @@ bool bench_takes_threads(const struct bench *bench, uint64_t capabilities);
 
 /* "ThreadPoolSpawn/executor:fifo/threads:4/task_cost:1000" */
 char *bench_case_name(const struct bench *bench, const struct bench_case *cell);
+/* The value of a parameter of its own; "" where the case has none. */
+const char *bench_case_own(const struct bench *bench, const struct bench_case *cell,
+                           const char *name);
 /* False with one line that names what is wrong and what would be right. */
 bool bench_case_check(const struct bench *bench, const struct bench_case *cell, GError **error);

@@ -528,7 +528,7 @@ static void test_dies_with_its_parent(void)
 /* A child that finds its parent gone does not measure for nobody. */
 static void test_orphan_refuses(void)
 {
-    g_auto(GStrv) arguments = g_strsplit("x " CELL_ARGUMENT " Good   0 1000 1 1 1 1", " ", -1);
+    g_auto(GStrv) arguments = g_strsplit("x " CELL_ARGUMENT " Good   0 1000 1 1 1 1     ", " ", -1);
     struct cell_order order;
     g_assert_true(cell_order_parse((int)g_strv_length(arguments), arguments, &order));
     g_assert_cmpint(order.parent, ==, 1);
@@ -547,20 +547,24 @@ static void test_orders(void)
     const char *const bad[] = {
         "x",
         "x " CELL_ARGUMENT,
-        "x " CELL_ARGUMENT " Good   0 1000 1 1 1",     /* one short */
-        "x " CELL_ARGUMENT " Good   0 1000 1 1 1 1 1", /* one too many */
-        "x --other Good   0 1000 1 1 1 1",
-        "x " CELL_ARGUMENT " Good   0 1000 1 0 1 1", /* no samples */
-        "x " CELL_ARGUMENT " Good   0 1000 1 10001 1 1",
-        "x " CELL_ARGUMENT " Good   0 1000 1 -1 1 1",
-        "x " CELL_ARGUMENT " Good   0 1000 1 3x 1 1",
-        "x " CELL_ARGUMENT " Good   1025 1000 1 3 1 1",
+        "x " CELL_ARGUMENT " Good   0 1000 1 1 1 1    ",   /* one short */
+        "x " CELL_ARGUMENT " Good   0 1000 1 1 1 1      ", /* one too many */
+        "x --other Good   0 1000 1 1 1 1     ",
+        "x " CELL_ARGUMENT " Good   0 1000 1 0 1 1     ", /* no samples */
+        "x " CELL_ARGUMENT " Good   0 1000 1 10001 1 1     ",
+        "x " CELL_ARGUMENT " Good   0 1000 1 -1 1 1     ",
+        "x " CELL_ARGUMENT " Good   0 1000 1 3x 1 1     ",
+        "x " CELL_ARGUMENT " Good   1025 1000 1 3 1 1     ",
     };
     struct cell_order order;
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_assert_false(parse_order(bad[i], &order));
     }
-    g_assert_true(parse_order("x " CELL_ARGUMENT " Good fifo /l.so 2 1000 4 3 5 6", &order));
+    g_assert_true(
+        parse_order("x " CELL_ARGUMENT " Good fifo /l.so 2 1000 4 3 5 6 scatter 300   ", &order));
+    g_assert_cmpstr(order.values.placement, ==, "scatter");
+    g_assert_cmpstr(order.values.own[0], ==, "300");
+    g_assert_cmpstr(order.values.own[3], ==, "");
     g_assert_cmpstr(order.values.executor, ==, "fifo");
     g_assert_cmpuint(order.values.threads, ==, 2);
     g_assert_cmpuint(order.values.task_cost, ==, 1000);

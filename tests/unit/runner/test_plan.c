@@ -76,6 +76,45 @@ static void test_defaults_of_a_group(void)
     g_assert_cmpuint(plan->cells->len, ==, 3 + 12);
 }
 
+/* Placement is a parameter of every benchmark; what is not bound has none. */
+static void test_placement(void)
+{
+    g_autoptr(Plan) plan =
+        parse(HEAD "[cells a]\nbench=ThreadPoolSpawn\nexecutor=fifo\nthreads=2\ntask-cost=1000\n"
+                   "placement = none, compact, pu:0\n",
+              &no_filter, NULL);
+    g_autofree char *names = cell_names(plan);
+    g_assert_cmpstr(names, ==,
+                    "ThreadPoolSpawn/executor:fifo/threads:2/task_cost:1000 "
+                    "ThreadPoolSpawn/executor:fifo/threads:2/task_cost:1000/placement:compact "
+                    "ThreadPoolSpawn/executor:fifo/threads:2/task_cost:1000/placement:pu:0");
+    g_autoptr(GPtrArray) params = g_ptr_array_new();
+    g_ptr_array_add(params, (gpointer)(guintptr) "placement=scatter");
+    const struct plan_filter filter = {.params = params};
+    g_autoptr(Plan) filtered =
+        parse(HEAD "[cells a]\nbench=WorkloadCost\ntask-cost=1000\n", &filter, NULL);
+    g_autofree char *filtered_names = cell_names(filtered);
+    g_assert_cmpstr(filtered_names, ==, "WorkloadCost/task_cost:1000/placement:scatter");
+}
+
+static void assert_param_refused(const char *assignment, const char *words)
+{
+    g_autoptr(GPtrArray) params = g_ptr_array_new();
+    g_ptr_array_add(params, (gpointer)(guintptr)assignment);
+    const struct plan_filter filter = {.params = params};
+    g_autofree char *message = NULL;
+    g_assert_null(parse(HEAD "[cells a]\nbench=WorkloadCost\ntask-cost=1000\n", &filter, &message));
+    g_assert_nonnull(strstr(message, words));
+}
+
+static void test_param_faults(void)
+{
+    assert_param_refused("placment=compact", "did you mean placement");
+    assert_param_refused("placement", "a value is missing");
+    assert_param_refused("placement=", "a value is missing");
+    assert_param_refused("placement=near", "must be none, compact, scatter or pu:N");
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -219,6 +258,8 @@ int main(int argc, char **argv)
     g_test_add_func("/plan/built-in", test_built_in);
     g_test_add_func("/plan/lists", test_lists_are_multiplied_out);
     g_test_add_func("/plan/group-defaults", test_defaults_of_a_group);
+    g_test_add_func("/plan/placement", test_placement);
+    g_test_add_func("/plan/param-faults", test_param_faults);
     g_test_add_func("/plan/faults", test_faults);
     g_test_add_func("/plan/no-plan", test_no_plan_at_all);
     g_test_add_func("/plan/filters", test_filters);
