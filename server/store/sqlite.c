@@ -139,6 +139,10 @@ void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement
         each(&sqlite_read_statements[i], user);
     for (guint i = 0; i < sqlite_n_load_statements; i++)
         each(&sqlite_load_statements[i], user);
+    for (guint i = 0; i < sqlite_n_verdict_write_statements; i++)
+        each(&sqlite_verdict_write_statements[i], user);
+    for (guint i = 0; i < sqlite_n_verdict_read_statements; i++)
+        each(&sqlite_verdict_read_statements[i], user);
 }
 
 void sqlite_bind(sqlite3_stmt *statement, const char *format, ...)
@@ -190,8 +194,10 @@ bool sqlite_run(sqlite3_stmt *statement, GError **error)
  */
 
 extern const unsigned char sqlite_migration_001_initial[];
+extern const unsigned char sqlite_migration_002_verdicts[];
 
-static const unsigned char *const migrations[] = {sqlite_migration_001_initial};
+static const unsigned char *const migrations[] = {sqlite_migration_001_initial,
+                                                  sqlite_migration_002_verdicts};
 
 static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
 {

@@ -94,6 +94,11 @@ void sqlite_reader_free(SqliteReader *reader)
     g_free(reader);
 }
 
+sqlite3 *sqlite_reader_db(SqliteReader *reader)
+{
+    return reader->db;
+}
+
 bool sqlite_reader_begin(SqliteReader *reader, GError **error)
 {
     return sqlite_run(reader->statements[READ_BEGIN], error);

@@ -11,6 +11,9 @@ SqliteReader *sqlite_reader_new(const char *path, GError **error);
 void sqlite_reader_free(SqliteReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SqliteReader, sqlite_reader_free)
 
+/* For statements of other files on the same connection. */
+struct sqlite3 *sqlite_reader_db(SqliteReader *reader);
+
 bool sqlite_reader_begin(SqliteReader *reader, GError **error);
 void sqlite_reader_end(SqliteReader *reader);
 

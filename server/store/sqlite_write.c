@@ -226,6 +226,11 @@ bool sqlite_writer_commit(SqliteWriter *writer, GError **error)
     return run(writer, COMMIT, error);
 }
 
+sqlite3 *sqlite_writer_db(SqliteWriter *writer)
+{
+    return writer->db;
+}
+
 bool sqlite_writer_in_transaction(const SqliteWriter *writer)
 {
     return !sqlite3_get_autocommit(writer->db);

@@ -24,6 +24,9 @@ bool sqlite_writer_release(SqliteWriter *writer, GError **error);
 bool sqlite_writer_undo_savepoint(SqliteWriter *writer); /* false: the transaction is lost */
 bool sqlite_writer_in_transaction(const SqliteWriter *writer);
 
+/* For statements of other files on the same connection. */
+struct sqlite3 *sqlite_writer_db(SqliteWriter *writer);
+
 /* ---- Rows
  * ---------------------------------------------------------------------------------------------------------
  */

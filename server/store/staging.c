@@ -283,6 +283,16 @@ void staging_set_project(struct staging *staging, struct catalogue_project *proj
     add_change(staging, STAGED_SETTINGS, project, project)->settings = settings;
 }
 
+void staging_touch(struct staging *staging, int64_t project_id)
+{
+    const GPtrArray *projects = staging->catalogue->projects;
+    for (guint i = 0; i < projects->len; i++) {
+        struct catalogue_project *project = projects->pdata[i];
+        if (project->pub.id == project_id)
+            add_change(staging, STAGED_TOUCH, project, NULL);
+    }
+}
+
 void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArray *series,
                         GArray *last_seqs)
 {

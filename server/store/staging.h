@@ -31,7 +31,8 @@ enum staging_kind {
     STAGED_CASE,
     STAGED_RUN,
     STAGED_DELETION,
-    STAGED_SETTINGS
+    STAGED_SETTINGS,
+    STAGED_TOUCH
 };
 
 /* New settings of a project; a transaction that holds one holds nothing else. */
@@ -131,5 +132,8 @@ void staging_note_facts(struct staging *staging, struct catalogue_commit *commit
 void staging_take_facts_back(struct staging *staging, guint change, guint facts);
 void staging_set_project(struct staging *staging, struct catalogue_project *project,
                          struct staging_settings *settings); /* takes the settings */
+/* The project shows something new, of which the catalogue holds nothing; 0 or an unknown id: none
+ * does. */
+void staging_touch(struct staging *staging, int64_t project_id);
 void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArray *series,
                         GArray *last_seqs);

@@ -120,6 +120,7 @@ static void undo_change(struct staging *staging, struct staging_change *change)
     case STAGED_ENVIRONMENT_TOPOLOGY:
     case STAGED_DELETION:
     case STAGED_SETTINGS:
+    case STAGED_TOUCH:
         break;
     }
     free_change(change);
@@ -294,6 +295,7 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
         apply_settings(catalogue, change);
         break;
     case STAGED_BORROWED:
+    case STAGED_TOUCH:
         break;
     }
 }

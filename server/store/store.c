@@ -206,6 +206,8 @@ static void commit_batch(Store *store, GPtrArray *batch)
     store->dirty = true;
     pthread_mutex_unlock(&store->mutex);
     count_and_answer(store, batch);
+    if (stored && store->queued)
+        store->queued(store->queued_user);
     keep_tallies(store, TALLY_RUNS);
 }
 
@@ -324,6 +326,30 @@ void store_put_project(Store *store, struct store_project_settings *settings, st
     enqueue(store, write);
 }
 
+void store_put_judgement(Store *store, struct store_judgement *judgement, store_done_fn done,
+                         void *user)
+{
+    struct store_write *write = store_write_new(WRITE_JUDGEMENT, done, user);
+    write->judgement = judgement;
+    write->bytes = (gint64)sizeof *write + 1024 * (gint64)judgement->levels->len;
+    enqueue(store, write);
+}
+
+void store_put_triage(Store *store, struct store_triage_write *triage, store_done_fn done,
+                      void *user)
+{
+    struct store_write *write = store_write_new(WRITE_TRIAGE, done, user);
+    write->triage = triage;
+    write->bytes = sizeof *write;
+    enqueue(store, write);
+}
+
+void store_on_queued(Store *store, void (*queued)(void *user), void *user)
+{
+    store->queued_user = user;
+    store->queued = queued;
+}
+
 /* ---- Opening and closing
  * ------------------------------------------------------------------------------------------ */
 
@@ -371,6 +397,7 @@ static void store_destroy(Store *store)
 {
     if (store->writer.catalogue)
         staging_clear(&store->writer.staging);
+    sqlite_verdict_writer_free(store->writer.verdicts);
     sqlite_writer_free(store->writer.rows);
     catalogue_free(store->catalogue);
     if (store->lock_fd >= 0)
@@ -389,6 +416,9 @@ static bool open_parts(Store *store, GError **error)
         return false;
     store->writer.rows = sqlite_writer_new(store->path, error);
     if (!store->writer.rows)
+        return false;
+    store->writer.verdicts = sqlite_verdict_writer_new(sqlite_writer_db(store->writer.rows), error);
+    if (!store->writer.verdicts)
         return false;
     store->catalogue = catalogue_new();
     store->writer.catalogue = store->catalogue;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one interface to what is kept. Behind it: an engine (sqlite*.c) and the catalogue (catalogue.c), which holds in memory
- * what every trend joins: projects, machines, benchmarks, series, commits in order, runs without their samples.
+ * The one interface to what is kept. Behind it: an engine (sqlite*.c) and the catalogue
+ * (catalogue.c), which holds in memory what every trend joins: projects, machines, benchmarks,
+ * series, commits in order, runs without their samples.
  *
- * Writing: any thread hands a write to the queue and is called back, on the writer thread, after the COMMIT that holds it has
- * reached the disk (or after it was refused). The writer commits whatever is waiting, at most 128 runs or 4 MB, in one
- * transaction with one savepoint a write. The queue is bounded.
+ * Writing: any thread hands a write to the queue and is called back, on the writer thread, after
+ * the COMMIT that holds it has reached the disk (or after it was refused). The writer commits
+ * whatever is waiting, at most 128 runs or 4 MB, in one transaction with one savepoint a write. The
+ * queue is bounded.
  *
- * Reading: a StoreReader is one read-only connection and belongs to one thread at a time. A snapshot of it holds a read
- * transaction and the catalogue's read lock: pointers into the catalogue are valid until the snapshot ends, so render into a
- * buffer, end it, then send. Readers never wait for a transaction of the writer, only for the moment in which it updates the catalogue. */
+ * Reading: a StoreReader is one read-only connection and belongs to one thread at a time. A
+ * snapshot of it holds a read transaction and the catalogue's read lock: pointers into the
+ * catalogue are valid until the snapshot ends, so render into a buffer, end it, then send. Readers
+ * never wait for a transaction of the writer, only for the moment in which it updates the
+ * catalogue. */
 #pragma once
 
 #include "schema/run.h"
 #include "schema/summary.h"
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------- */
+/* ---- What is kept ---- */
 
 struct store_project {
     int64_t id;
@@ -63,13 +67,14 @@ struct store_commit {
     struct store_project *project;
     char *sha;
     struct store_commit **parents; /* NULL-terminated; NULL where not known */
-    bool has_time, provisional;    /* provisional: known by its sha only, time_s borrowed from a run's start */
-    int64_t time_s;                /* committer date (clamped to now + 1 day) */
-    int64_t key_s;                 /* corrected commit date; order is (key_s, sha) */
-    guint position;                /* index in project->commits now */
-    char *author, *subject;        /* or NULL */
-    char *trailers_json;           /* or NULL */
-    char *branch; /* the branch under which it was first told; NULL where not known */
+    /* provisional: known by its sha only, time_s borrowed from a run's start */
+    bool has_time, provisional;
+    int64_t time_s;         /* committer date (clamped to now + 1 day) */
+    int64_t key_s;          /* corrected commit date; order is (key_s, sha) */
+    guint position;         /* index in project->commits now */
+    char *author, *subject; /* or NULL */
+    char *trailers_json;    /* or NULL */
+    char *branch;           /* the branch under which it was first told; NULL where not known */
     guint n_runs;
 };
 
@@ -93,8 +98,8 @@ struct store_point {
     bool has_interval;
     double low, high;
     int64_t n;
-    int censored;  /* as in struct summary */
-    bool flagged;  /* kept out of baselines */
+    int censored; /* as in struct summary */
+    bool flagged; /* kept out of baselines */
 };
 
 struct store_result_error {
@@ -108,45 +113,52 @@ struct store_environment {
     int64_t first_seen_ms, last_seen_ms;
 };
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------ */
+/* ---- Opening ---- */
 
 typedef struct store Store;
 typedef struct store_reader StoreReader;
 typedef struct store_snapshot StoreSnapshot;
 
 struct store_options {
-    const char *url;          /* sqlite:PATH */
-    gint64 queue_bytes_max;   /* of waiting writes; beyond it a write is refused as busy. 0: 256 MiB */
-    void (*log)(const char *message, void *user); /* what is worth a line: clamped times, contradicting facts. Any thread. */
+    const char *url; /* sqlite:PATH */
+    /* of waiting writes; beyond it a write is refused as busy. 0: 256 MiB */
+    gint64 queue_bytes_max;
+    /* what is worth a line: clamped times, contradicting facts. Any thread. */
+    void (*log)(const char *message, void *user);
     void *log_user;
 };
 
-/* Creates or migrates the file (a newer schema is refused, and a file that another server holds), loads the catalogue,
- * starts the writer and the checkpoint thread. */
+/* Creates or migrates the file (a newer schema is refused, and a file that another server holds),
+ * loads the catalogue, starts the writer and the checkpoint thread. */
 Store *store_open(const struct store_options *options, GError **error);
 
 /* Finishes what is queued, checkpoints, closes. Readers must be closed before. Takes NULL. */
 void store_close(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_close)
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------ */
+/* ---- Writing ---- */
 
 enum store_outcome { STORE_REFUSED, STORE_CREATED, STORE_UNCHANGED, STORE_UPDATED, STORE_DELETED };
 
 struct store_receipt {
     enum store_outcome outcome;
-    const GError *error;       /* where STORE_REFUSED: ERROR_CONFLICT, ERROR_FULL, ERROR_NOT_FOUND, ERROR_BUSY, ERROR_INTERNAL, … */
-    const GPtrArray *warnings; /* char *, may be empty: facts that were refused, a contradicting unit or direction, a clamped time */
-    int64_t run_seq;           /* of the run that was stored, or was there already */
-    guint n_commits;           /* commits that were new, for store_put_commits */
+    /* where STORE_REFUSED: ERROR_CONFLICT, ERROR_FULL, ERROR_NOT_FOUND, ERROR_BUSY, ERROR_INTERNAL,
+     * … */
+    const GError *error;
+    /* char *, may be empty: facts that were refused, a contradicting unit or direction, a clamped
+     * time */
+    const GPtrArray *warnings;
+    int64_t run_seq; /* of the run that was stored, or was there already */
+    guint n_commits; /* commits that were new, for store_put_commits */
 };
 
-/* Called once for each write, on the writer thread (or at once, on the caller's, where the queue is full). Must be quick. */
+/* Called once for each write, on the writer thread (or at once, on the caller's, where the queue is
+ * full). Must be quick. */
 typedef void (*store_done_fn)(const struct store_receipt *receipt, void *user);
 
 struct store_project_settings {
-    /* NULL: as it was; "": none. The defaults are {"bench":{"param":value}} and replace those before: series that spell a default out
-     * are from then on those that lack the parameter. */
+    /* NULL: as it was; "": none. The defaults are {"bench":{"param":value}} and replace those
+     * before: series that spell a default out are from then on those that lack the parameter. */
     char *name, *default_branch, *commit_url_template, *param_defaults_json, *rules_json;
 };
 void store_project_settings_free(struct store_project_settings *settings);
@@ -154,10 +166,12 @@ void store_project_settings_free(struct store_project_settings *settings);
 /* All take ownership of what they are given. `digest` is run_digest(run). */
 void store_put_run(Store *store, Run *run, char *digest, store_done_fn done, void *user);
 void store_delete_run(Store *store, char *id, store_done_fn done, void *user);
-void store_put_commits(Store *store, char *project, char *branch, GPtrArray *commits, store_done_fn done, void *user);
-void store_put_project(Store *store, struct store_project_settings *settings, store_done_fn done, void *user);
+void store_put_commits(Store *store, char *project, char *branch, GPtrArray *commits,
+                       store_done_fn done, void *user);
+void store_put_project(Store *store, struct store_project_settings *settings, store_done_fn done,
+                       void *user);
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading ---- */
 
 StoreReader *store_reader_new(Store *store, GError **error);
 void store_reader_free(StoreReader *reader);
@@ -167,23 +181,29 @@ StoreSnapshot *store_snapshot_begin(StoreReader *reader, GError **error);
 void store_snapshot_end(StoreSnapshot *snapshot);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreSnapshot, store_snapshot_end)
 
-/* For ETags: changes whenever anything of the project (NULL: of anything) that a reader can see changes. */
+/* For ETags: changes whenever anything of the project (NULL: of anything) that a reader can see
+ * changes. */
 int64_t store_version(StoreSnapshot *snapshot, const struct store_project *project);
 
-/* Catalogue: no I/O. Arrays are owned by the caller where they are returned as GPtrArray * (not const); elements never are. */
+/* Catalogue: no I/O. Arrays are owned by the caller where they are returned as GPtrArray * (not
+ * const); elements never are. */
 const GPtrArray *store_projects(StoreSnapshot *snapshot); /* by name */
 const GPtrArray *store_machines(StoreSnapshot *snapshot); /* by name */
 struct store_project *store_project_find(StoreSnapshot *snapshot, const char *name);
 struct store_machine *store_machine_find(StoreSnapshot *snapshot, const char *name);
-struct store_benchmark *store_benchmark_find(const struct store_project *project, const char *name); /* through aliases */
+/* through aliases */
+struct store_benchmark *store_benchmark_find(const struct store_project *project, const char *name);
 struct store_series *store_series_by_id(StoreSnapshot *snapshot, int64_t id);
 struct store_run *store_run_by_seq(StoreSnapshot *snapshot, int64_t seq);
 struct store_run *store_run_find(StoreSnapshot *snapshot, const char *id);
-/* A full sha, or 7 digits or more that name one known commit; ERROR_NOT_FOUND, or ERROR_CONFLICT where it names several. */
-struct store_commit *store_commit_find(const struct store_project *project, const char *sha, GError **error);
+/* A full sha, or 7 digits or more that name one known commit; ERROR_NOT_FOUND, or ERROR_CONFLICT
+ * where it names several. */
+struct store_commit *store_commit_find(const struct store_project *project, const char *sha,
+                                       GError **error);
 
-/* Filters: each list is "or", a NULL list is "any". Values are exact; a parameter's are compared as canonical text. Lists of texts
- * free their texts; `params` is a list without a free function whose items and their members store_filter_clear frees. */
+/* Filters: each list is "or", a NULL list is "any". Values are exact; a parameter's are compared as
+ * canonical text. Lists of texts free their texts; `params` is a list without a free function whose
+ * items and their members store_filter_clear frees. */
 struct store_param_filter {
     char *name;
     GPtrArray *values; /* char * */
@@ -191,21 +211,27 @@ struct store_param_filter {
 struct store_filter {
     GPtrArray *projects, *benches, *machines, *branches, *reasons, *metrics; /* char * */
     GPtrArray *commits;                                                      /* full shas */
-    GPtrArray *params;                                                       /* struct store_param_filter * */
+    /* struct store_param_filter * */
+    GPtrArray *params;
     int64_t since_ms, until_ms; /* of started_ms: since <= started < until; 0: open */
 };
 void store_filter_clear(struct store_filter *filter);
 
-GPtrArray *store_series_select(StoreSnapshot *snapshot, const struct store_filter *filter); /* struct store_series *, by id */
+/* struct store_series *, by id */
+GPtrArray *store_series_select(StoreSnapshot *snapshot, const struct store_filter *filter);
 
-/* Runs, newest received first, with seq < before (0: from the newest), at most `limit`. Those that hold a result
- * of the filter's benches, params and metrics, where it names any. *out_more: further ones exist. */
-GPtrArray *store_runs_select(StoreSnapshot *snapshot, const struct store_filter *filter, int64_t before, guint limit, bool *out_more, GError **error);
+/* Runs, newest received first, with seq < before (0: from the newest), at most `limit`. Those that
+ * hold a result of the filter's benches, params and metrics, where it names any. *out_more: further
+ * ones exist. */
+GPtrArray *store_runs_select(StoreSnapshot *snapshot, const struct store_filter *filter,
+                             int64_t before, guint limit, bool *out_more, GError **error);
 
-/* All points of a series, in no promised order; runs that this snapshot does not know are left out. Array of struct store_point. */
+/* All points of a series, in no promised order; runs that this snapshot does not know are left out.
+ * Array of struct store_point. */
 GArray *store_series_points(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 
-/* All points of a run (array of struct store_point), and its results' errors (struct store_result_error *). */
+/* All points of a run (array of struct store_point), and its results' errors (struct
+ * store_result_error *). */
 GArray *store_run_points(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
 GPtrArray *store_run_errors(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
 
@@ -213,10 +239,12 @@ GPtrArray *store_run_errors(StoreSnapshot *snapshot, int64_t run_seq, GError **e
 Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
 
 /* Environments of a machine, newest last_seen first: struct store_environment *. */
-GPtrArray *store_machine_environments(StoreSnapshot *snapshot, const struct store_machine *machine, GError **error);
-char *store_topology(StoreSnapshot *snapshot, const char *environment_digest, GError **error); /* hwloc XML or NULL */
+GPtrArray *store_machine_environments(StoreSnapshot *snapshot, const struct store_machine *machine,
+                                      GError **error);
+/* hwloc XML or NULL */
+char *store_topology(StoreSnapshot *snapshot, const char *environment_digest, GError **error);
 
-/* ---- Watching ----------------------------------------------------------------------------------------------------- */
+/* ---- Watching ---- */
 
 struct store_status {
     bool can_write; /* the last write to the disk worked */

@@ -22,6 +22,8 @@ struct store {
     GQueue waiting;     /* struct store_write * */
     gint64 queued_bytes, queue_bytes_max;
     guint queued_writes; /* waiting and in the transaction at hand */
+    void (*queued)(void *user); /* set before the first write */
+    void *queued_user;
     bool closing, closing_checkpoint;
     bool dirty; /* something was committed since the latest checkpoint */
     bool can_write;
@@ -31,6 +33,7 @@ struct store {
 struct store_reader {
     Store *store;
     SqliteReader *rows;
+    SqliteVerdictReader *verdicts;
     StoreSnapshot *open; /* at most one at a time */
 };
 

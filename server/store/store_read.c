@@ -14,9 +14,13 @@ StoreReader *store_reader_new(Store *store, GError **error)
     SqliteReader *rows = sqlite_reader_new(store->path, error);
     if (!rows)
         return NULL;
+    SqliteVerdictReader *verdicts = sqlite_verdict_reader_new(sqlite_reader_db(rows), error);
+    if (!verdicts) {
+        sqlite_reader_free(rows);
+        return NULL;
+    }
     StoreReader *reader = g_new0(StoreReader, 1);
-    reader->store = store;
-    reader->rows = rows;
+    *reader = (StoreReader){.store = store, .rows = rows, .verdicts = verdicts};
     return reader;
 }
 
@@ -25,6 +29,7 @@ void store_reader_free(StoreReader *reader)
     if (!reader)
         return;
     store_snapshot_end(reader->open);
+    sqlite_verdict_reader_free(reader->verdicts);
     sqlite_reader_free(reader->rows);
     g_free(reader);
 }

@@ -22,6 +22,8 @@ void store_write_free(struct store_write *write)
     g_free(write->branch);
     g_clear_pointer(&write->commits, g_ptr_array_unref);
     g_clear_pointer(&write->settings, store_project_settings_free);
+    g_clear_pointer(&write->judgement, store_judgement_free);
+    g_clear_pointer(&write->triage, store_triage_write_free);
     g_clear_error(&write->error);
     g_ptr_array_unref(write->warnings);
     g_free(write);
@@ -57,6 +59,10 @@ bool store_write_perform(struct store_writer *writer, struct store_write *write,
         return store_write_deletion(writer, write, error);
     case WRITE_PROJECT:
         return store_write_project(writer, write, error);
+    case WRITE_JUDGEMENT:
+        return store_write_judgement(writer, write, error);
+    case WRITE_TRIAGE:
+        return store_write_triage(writer, write, error);
     }
     return false;
 }
@@ -211,7 +217,13 @@ bool store_write_deletion(struct store_writer *writer, struct store_write *write
     for (guint i = 0; i < directory->len; i++)
         if (!delete_result(writer, run, directory->pdata[i], series, last_seqs, error))
             return false;
-    if (!sqlite_writer_delete_run(writer->rows, run, g_get_real_time() / 1000, error))
+    for (guint i = 0; i < series->len; i++) {
+        const struct store_series *line = series->pdata[i];
+        if (!sqlite_verdict_add_rejudge(writer->verdicts, line->id, error))
+            return false;
+    }
+    if (!sqlite_verdict_dequeue(writer->verdicts, run->seq, error) ||
+        !sqlite_writer_delete_run(writer->rows, run, g_get_real_time() / 1000, error))
         return false;
     write->receipt.run_seq = run->seq;
     write->receipt.outcome = STORE_DELETED;

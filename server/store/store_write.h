@@ -4,10 +4,18 @@
 #pragma once
 
 #include "server/store/prepared_run.h"
+#include "server/store/sqlite_verdict.h"
 #include "server/store/sqlite_write.h"
 #include "server/store/staging.h"
 
-enum write_kind { WRITE_RUN, WRITE_COMMITS, WRITE_DELETION, WRITE_PROJECT };
+enum write_kind {
+    WRITE_RUN,
+    WRITE_COMMITS,
+    WRITE_DELETION,
+    WRITE_PROJECT,
+    WRITE_JUDGEMENT,
+    WRITE_TRIAGE
+};
 
 struct store_write {
     enum write_kind kind;
@@ -16,6 +24,8 @@ struct store_write {
     char *branch;       /* WRITE_COMMITS, or NULL */
     GPtrArray *commits; /* WRITE_COMMITS */
     struct store_project_settings *settings; /* WRITE_PROJECT */
+    struct store_judgement *judgement;       /* WRITE_JUDGEMENT */
+    struct store_triage_write *triage;       /* WRITE_TRIAGE */
     gint64 bytes;                            /* about what it holds in memory */
     store_done_fn done;
     void *user;
@@ -30,6 +40,7 @@ void store_write_free(struct store_write *write);
 
 struct store_writer {
     SqliteWriter *rows;
+    SqliteVerdictWriter *verdicts;
     Catalogue *catalogue;
     struct staging staging;
 };
@@ -39,13 +50,16 @@ void store_write_reset(struct store_write *write);
 
 /* Within a transaction. False where it is refused, with ERROR_CONFLICT or ERROR_NOT_FOUND before it
  * has written anything, or where it failed with another error: then rows and staging hold parts of
- * it, which the caller takes back. Fills outcome, run_seq, n_commits and warnings of the receipt. */
+ * it, which the caller takes back. Fills outcome, run_seq, n_commits and warnings of the receipt.
+ */
 bool store_write_perform(struct store_writer *writer, struct store_write *write, GError **error);
 
 /* Parts of it, one file each. */
 bool store_write_run(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_deletion(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_project(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_judgement(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_triage(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error);
 
 /* Finds the project or adds it. */

@@ -325,7 +325,8 @@ static bool add_run(struct run_write *w, guint mark, GError **error)
         if (!add_result(w, i, error))
             return false;
     samples.series = w->directory.bytes;
-    return sqlite_writer_add_samples(w->writer->rows, &samples, error);
+    return sqlite_writer_add_samples(w->writer->rows, &samples, error) &&
+           sqlite_verdict_enqueue(w->writer->verdicts, w->run->seq, error);
 }
 
 bool store_write_run(struct store_writer *writer, struct store_write *write, GError **error)

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading what was found in the histories (see sqlite_verdict.h). One thread at a time. */
+#include "server/store/sqlite_verdict.h"
+#include "server/store/sqlite_verdict_rows.h"
+
+enum verdict_read_statement {
+    QUEUED_RUNS,
+    QUEUED_SERIES,
+    IS_WAITING,
+    LEVEL_OF_SERIES,
+    STATE_OF_SERIES,
+    CHECKPOINTS_OF_SERIES,
+    VERSIONS_OF_SERIES,
+    CHANGES_OF_SERIES,
+    CHANGES_OF_PROJECT,
+    CHANGE_BY_ID,
+    LOG_OF_CHANGE,
+    OUTBOX_OF_CHANGE,
+    VERDICT_READ_STATEMENTS
+};
+
+const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEMENTS] = {
+    [QUEUED_RUNS] = {"queued runs", "SELECT run_seq FROM analysis_queue ORDER BY run_seq LIMIT ?1",
+                     true},
+    [QUEUED_SERIES] = {"queued series", "SELECT series_id FROM rejudge ORDER BY series_id LIMIT ?1",
+                       true},
+    [IS_WAITING] = {"is run queued", "SELECT 1 FROM analysis_queue WHERE run_seq = ?1", false},
+    [LEVEL_OF_SERIES] =
+        {"level of series",
+         "SELECT n_commits, last_commit_id, start_commit_id, judged_seq, judged_ms, n, level, "
+         "noise, base_n, base_level, base_noise FROM series_level WHERE series_id = ?1",
+         false},
+    [STATE_OF_SERIES] = {"state of series",
+                         "SELECT 0, state, tail FROM series_state WHERE series_id = ?1", false},
+    [CHECKPOINTS_OF_SERIES] =
+        {"checkpoints of series",
+         "SELECT commit_id, state, tail FROM series_checkpoint WHERE series_id = ?1", false},
+    [VERSIONS_OF_SERIES] = {"versions of series",
+                            "SELECT run_seq, digest FROM series_version WHERE series_id = ?1 "
+                            "ORDER BY run_seq",
+                            false},
+    [CHANGES_OF_SERIES] = {"changes of series",
+                           "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE series_id = ?1 "
+                           "ORDER BY id",
+                           false},
+    [CHANGES_OF_PROJECT] = {"changes of project",
+                            "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE project_id = ?1 "
+                            "AND id < ?2 ORDER BY id DESC LIMIT ?3",
+                            false},
+    [CHANGE_BY_ID] = {"change", "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE id = ?1",
+                      false},
+    [LOG_OF_CHANGE] = {"log of change",
+                       "SELECT at_ms, who, triage, status, note FROM change_log "
+                       "WHERE change_id = ?1 ORDER BY id",
+                       false},
+    [OUTBOX_OF_CHANGE] =
+        {"news of change",
+         "SELECT count(*) FROM outbox WHERE news IN ('confirmed', 'withdrawn', 'reverted') AND "
+         "change_id = ?1",
+         false},
+};
+const guint sqlite_n_verdict_read_statements = VERDICT_READ_STATEMENTS;
+
+struct sqlite_verdict_reader {
+    sqlite3 *db;
+    sqlite3_stmt **statements;
+};
+
+SqliteVerdictReader *sqlite_verdict_reader_new(sqlite3 *db, GError **error)
+{
+    SqliteVerdictReader *reader = g_new0(SqliteVerdictReader, 1);
+    reader->db = db;
+    reader->statements =
+        sqlite_prepare_all(db, sqlite_verdict_read_statements, VERDICT_READ_STATEMENTS, error);
+    if (reader->statements)
+        return reader;
+    g_free(reader);
+    return NULL;
+}
+
+void sqlite_verdict_reader_free(SqliteVerdictReader *reader)
+{
+    if (!reader)
+        return;
+    sqlite_finalize_all(reader->statements, VERDICT_READ_STATEMENTS);
+    g_free(reader);
+}
+
+/* Resets the statement; true where its last step was fine. */
+static bool finish(SqliteVerdictReader *reader, sqlite3_stmt *statement, int code, GError **error)
+{
+    bool fine = code == SQLITE_DONE || code == SQLITE_ROW ||
+                sqlite_fail(reader->db, "read the store", error);
+    sqlite3_reset(statement);
+    return fine;
+}
+
+static GArray *numbers(SqliteVerdictReader *reader, enum verdict_read_statement which, guint limit,
+                       GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[which];
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    sqlite_bind(statement, "i", (int64_t)limit);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t number = sqlite3_column_int64(statement, 0);
+        g_array_append_val(list, number);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&list) : NULL;
+}
+
+GArray *sqlite_verdict_queue(SqliteVerdictReader *reader, guint limit, GError **error)
+{
+    return numbers(reader, QUEUED_RUNS, limit, error);
+}
+
+GArray *sqlite_verdict_rejudge(SqliteVerdictReader *reader, guint limit, GError **error)
+{
+    return numbers(reader, QUEUED_SERIES, limit, error);
+}
+
+bool sqlite_verdict_is_waiting(SqliteVerdictReader *reader, int64_t run_seq, bool *out,
+                               GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[IS_WAITING];
+    sqlite_bind(statement, "i", run_seq);
+    int code = sqlite3_step(statement);
+    *out = code == SQLITE_ROW;
+    return finish(reader, statement, code, error);
+}
+
+bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct store_level *out,
+                          bool *out_found, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[LEVEL_OF_SERIES];
+    sqlite_bind(statement, "i", series_id);
+    int code = sqlite3_step(statement);
+    *out_found = code == SQLITE_ROW;
+    if (*out_found)
+        *out = (struct store_level){.series_id = series_id,
+                                    .n_commits = (guint)sqlite3_column_int64(statement, 0),
+                                    .last_commit_id = sqlite3_column_int64(statement, 1),
+                                    .start_commit_id = sqlite3_column_int64(statement, 2),
+                                    .judged_seq = sqlite3_column_int64(statement, 3),
+                                    .judged_ms = sqlite3_column_int64(statement, 4),
+                                    .n = (guint)sqlite3_column_int64(statement, 5),
+                                    .level = sqlite3_column_double(statement, 6),
+                                    .noise = sqlite3_column_double(statement, 7),
+                                    .base_n = (guint)sqlite3_column_int64(statement, 8),
+                                    .base_level = sqlite3_column_double(statement, 9),
+                                    .base_noise = sqlite3_column_double(statement, 10)};
+    return finish(reader, statement, code, error);
+}
+
+static GBytes *column_bytes(sqlite3_stmt *statement, int column)
+{
+    const void *bytes = sqlite3_column_blob(statement, column);
+    return g_bytes_new(bytes, (gsize)sqlite3_column_bytes(statement, column));
+}
+
+static struct store_state *state_of_row(sqlite3_stmt *statement, int64_t series_id)
+{
+    struct store_state *state = g_new(struct store_state, 1);
+    *state = (struct store_state){.series_id = series_id,
+                                  .commit_id = sqlite3_column_int64(statement, 0),
+                                  .state = column_bytes(statement, 1),
+                                  .tail = column_bytes(statement, 2)};
+    return state;
+}
+
+struct store_state *sqlite_verdict_state(SqliteVerdictReader *reader, int64_t series_id,
+                                         GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[STATE_OF_SERIES];
+    sqlite_bind(statement, "i", series_id);
+    int code = sqlite3_step(statement);
+    struct store_state *state = code == SQLITE_ROW ? state_of_row(statement, series_id) : NULL;
+    finish(reader, statement, code, error);
+    return state;
+}
+
+static void free_state(gpointer state)
+{
+    store_state_free(state);
+}
+
+GPtrArray *sqlite_verdict_checkpoints(SqliteVerdictReader *reader, int64_t series_id,
+                                      GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[CHECKPOINTS_OF_SERIES];
+    g_autoptr(GPtrArray) states = g_ptr_array_new_with_free_func(free_state);
+    sqlite_bind(statement, "i", series_id);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        g_ptr_array_add(states, state_of_row(statement, series_id));
+    return finish(reader, statement, code, error) ? g_steal_pointer(&states) : NULL;
+}
+
+GArray *sqlite_verdict_versions(SqliteVerdictReader *reader, int64_t series_id, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[VERSIONS_OF_SERIES];
+    g_autoptr(GArray) versions = g_array_new(FALSE, FALSE, sizeof(struct store_series_version));
+    sqlite_bind(statement, "i", series_id);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_series_version version = {series_id, sqlite3_column_int64(statement, 0),
+                                               sqlite3_column_int64(statement, 1)};
+        g_array_append_val(versions, version);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&versions) : NULL;
+}
+
+static char *column_text(sqlite3_stmt *statement, int column)
+{
+    return g_strdup((const char *)sqlite3_column_text(statement, column));
+}
+
+static enum store_change_kind kind_of(const char *word)
+{
+    for (int kind = STORE_KIND_BOUNDARY; kind <= STORE_KIND_PINNED; kind++)
+        if (g_strcmp0(word, store_change_kind_name((enum store_change_kind)kind)) == 0)
+            return (enum store_change_kind)kind;
+    return STORE_KIND_CHANGE;
+}
+
+struct store_change *sqlite_change_of_row(sqlite3_stmt *statement)
+{
+    struct store_change *change = g_new0(struct store_change, 1);
+    int64_t *const ids[] = {&change->id, &change->project_id, &change->series_id,
+                            &change->good_commit_id, &change->bad_commit_id};
+    for (int i = 0; i < (int)G_N_ELEMENTS(ids); i++)
+        *ids[i] = sqlite3_column_int64(statement, i);
+    change->kind = kind_of((const char *)sqlite3_column_text(statement, 5));
+    const char *status = (const char *)sqlite3_column_text(statement, 6);
+    store_change_status_parse(status ? status : "", &change->status);
+    double *const figures[] = {&change->effect, &change->low,   &change->high,
+                               &change->before, &change->after, &change->p};
+    for (int i = 0; i < (int)G_N_ELEMENTS(figures); i++)
+        *figures[i] = sqlite3_column_double(statement, 7 + i);
+    change->n_before = (guint)sqlite3_column_int64(statement, 13);
+    change->n_after = (guint)sqlite3_column_int64(statement, 14);
+    change->found_ms = sqlite3_column_int64(statement, 15);
+    change->told_ms = sqlite3_column_int64(statement, 16);
+    const char *triage = (const char *)sqlite3_column_text(statement, 17);
+    store_triage_parse(triage ? triage : "", &change->triage);
+    change->note = column_text(statement, 18);
+    change->who = column_text(statement, 19);
+    change->triaged_ms = sqlite3_column_int64(statement, 20);
+    return change;
+}
+
+static void free_change(gpointer change)
+{
+    store_change_free(change);
+}
+
+static GPtrArray *changes(SqliteVerdictReader *reader, sqlite3_stmt *statement, GError **error)
+{
+    g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_change);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        g_ptr_array_add(list, sqlite_change_of_row(statement));
+    return finish(reader, statement, code, error) ? g_steal_pointer(&list) : NULL;
+}
+
+GPtrArray *sqlite_verdict_series_changes(SqliteVerdictReader *reader, int64_t series_id,
+                                         GError **error)
+{
+    sqlite_bind(reader->statements[CHANGES_OF_SERIES], "i", series_id);
+    return changes(reader, reader->statements[CHANGES_OF_SERIES], error);
+}
+
+GPtrArray *sqlite_verdict_project_changes(SqliteVerdictReader *reader, int64_t project_id,
+                                          int64_t before, guint limit, GError **error)
+{
+    sqlite_bind(reader->statements[CHANGES_OF_PROJECT], "iii", project_id,
+                before > 0 ? before : INT64_MAX, (int64_t)limit);
+    return changes(reader, reader->statements[CHANGES_OF_PROJECT], error);
+}
+
+struct store_change *sqlite_verdict_read_change(SqliteVerdictReader *reader, int64_t id,
+                                                GError **error)
+{
+    sqlite_bind(reader->statements[CHANGE_BY_ID], "i", id);
+    g_autoptr(GPtrArray) found = changes(reader, reader->statements[CHANGE_BY_ID], error);
+    if (found && found->len == 0)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
+                    "no change has the id %" G_GINT64_FORMAT, id);
+    return found && found->len > 0 ? g_ptr_array_steal_index(found, 0) : NULL;
+}
+
+static void free_entry(gpointer item)
+{
+    struct store_change_entry *entry = item;
+    g_free((gpointer)(guintptr)entry->who);
+    g_free((gpointer)(guintptr)entry->triage);
+    g_free((gpointer)(guintptr)entry->status);
+    g_free((gpointer)(guintptr)entry->note);
+    g_free(entry);
+}
+
+GPtrArray *sqlite_verdict_read_log(SqliteVerdictReader *reader, int64_t id, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[LOG_OF_CHANGE];
+    g_autoptr(GPtrArray) log = g_ptr_array_new_with_free_func(free_entry);
+    sqlite_bind(statement, "i", id);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_change_entry *entry = g_new(struct store_change_entry, 1);
+        *entry = (struct store_change_entry){.at_ms = sqlite3_column_int64(statement, 0),
+                                             .who = column_text(statement, 1),
+                                             .triage = column_text(statement, 2),
+                                             .status = column_text(statement, 3),
+                                             .note = column_text(statement, 4)};
+        g_ptr_array_add(log, entry);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&log) : NULL;
+}
+
+bool sqlite_verdict_outbox_count(SqliteVerdictReader *reader, int64_t change_id, guint *out,
+                                 GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[OUTBOX_OF_CHANGE];
+    sqlite_bind(statement, "i", change_id);
+    int code = sqlite3_step(statement);
+    *out = code == SQLITE_ROW ? (guint)sqlite3_column_int64(statement, 0) : 0;
+    return finish(reader, statement, code, error);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is found in the histories, as the store keeps it: the queue of runs to judge, each series'
+ * level and its detector's memory, changes with what people say of them, what is to be told. A part
+ * of store.h's interface: the same threads, snapshots and ownership. It knows no statistics. */
+#pragma once
+
+#include "server/store/store.h"
+
+/* ---- What holds of a series --------------------------------------------------------------- */
+
+struct store_level {
+    int64_t series_id;
+    guint n_commits; /* commits it was judged on */
+    int64_t last_commit_id, start_commit_id;
+    int64_t judged_seq; /* the latest run that was taken */
+    int64_t judged_ms;  /* set by the writer */
+    guint n;            /* commits behind the level; 0: too few to have one */
+    double level, noise;
+    guint base_n; /* the same before the newest commit came */
+    double base_level, base_noise;
+};
+
+/* A detector and the commits it holds; what the bytes mean is the analysis' own. */
+struct store_state {
+    int64_t series_id;
+    int64_t commit_id; /* of a checkpoint: the newest commit in it */
+    GBytes *state, *tail;
+};
+void store_state_free(struct store_state *state);
+
+struct store_series_version {
+    int64_t series_id, run_seq, digest; /* from that run on, in order of receipt */
+};
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+enum store_change_kind { STORE_KIND_CHANGE, STORE_KIND_BOUNDARY, STORE_KIND_PINNED };
+enum store_change_status {
+    STORE_STATUS_CANDIDATE,
+    STORE_STATUS_CONFIRMED,
+    STORE_STATUS_WITHDRAWN,
+    STORE_STATUS_REVERTED
+};
+enum store_triage {
+    STORE_TRIAGE_OPEN,
+    STORE_TRIAGE_ACKNOWLEDGED,
+    STORE_TRIAGE_EXPECTED,
+    STORE_TRIAGE_NOISE,
+    STORE_TRIAGE_INFRA,
+    STORE_TRIAGE_FIXED
+};
+/* The words of schema and API; parse: false for another word. */
+const char *store_change_kind_name(enum store_change_kind kind);
+const char *store_change_status_name(enum store_change_status status);
+const char *store_triage_name(enum store_triage triage);
+bool store_change_status_parse(const char *word, enum store_change_status *out);
+bool store_triage_parse(const char *word, enum store_triage *out);
+
+struct store_change {
+    int64_t id, project_id, series_id;
+    int64_t good_commit_id; /* 0: not known */
+    int64_t bad_commit_id;
+    enum store_change_kind kind;
+    enum store_change_status status;
+    double effect, low, high, before, after, p;
+    guint n_before, n_after;
+    int64_t found_ms, told_ms; /* told_ms 0: never */
+    enum store_triage triage;
+    char *note, *who; /* or NULL */
+    int64_t triaged_ms;
+};
+void store_change_free(struct store_change *change);
+
+struct store_change_entry {
+    int64_t at_ms;
+    const char *who, *triage, *status, *note; /* each may be NULL; owned where they were read */
+};
+
+/* ---- Writing a judgement ------------------------------------------------------------------ */
+
+enum store_change_action { STORE_CHANGE_ADD, STORE_CHANGE_UPDATE, STORE_CHANGE_DROP };
+
+/* A change as it is now found. People's columns are not looked at, but that `fixed` sets triage. */
+struct store_change_write {
+    enum store_change_action action;
+    struct store_change change; /* ADD: without an id; note and who NULL */
+    int64_t machine_id;
+    bool tell;      /* put it into the outbox: once for each change and news */
+    bool set_fixed; /* the level returned */
+};
+
+struct store_judgement {
+    int64_t project_id;     /* whose version grows; 0: nothing is seen of it */
+    int64_t run_seq;        /* the queue entry that it answers; 0: none */
+    GArray *rejudged;       /* int64_t series ids that no longer wait */
+    GArray *levels;         /* struct store_level */
+    GArray *forgotten;      /* int64_t series ids without any commit left: level and state go */
+    GPtrArray *states;      /* struct store_state * by series */
+    GPtrArray *checkpoints; /* struct store_state * to add */
+    GArray
+        *checkpoints_dropped; /* int64_t series ids whose checkpoints go before those are added */
+    GArray *versions;         /* struct store_series_version to add */
+    GArray *changes;          /* struct store_change_write */
+};
+struct store_judgement *store_judgement_new(void);
+void store_judgement_free(struct store_judgement *judgement);
+
+/* All of it in one transaction. Takes the judgement. The receipt's outcome is STORE_UPDATED. */
+void store_put_judgement(Store *store, struct store_judgement *judgement, store_done_fn done,
+                         void *user);
+
+/* What people say of a change. */
+struct store_triage_write {
+    int64_t change_id;
+    bool has_triage;
+    enum store_triage triage;
+    char *note; /* NULL: stays; "": none */
+    char *who;  /* or NULL */
+};
+void store_triage_write_free(struct store_triage_write *write);
+
+/* Takes it. ERROR_NOT_FOUND where there is no such change. `expected`, `noise` and going back from
+ * them have the series judged anew. */
+void store_put_triage(Store *store, struct store_triage_write *write, store_done_fn done,
+                      void *user);
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+/* The first of what waits: int64_t run seqs, and series ids. */
+GArray *store_analysis_queue(StoreSnapshot *snapshot, guint limit, GError **error);
+GArray *store_rejudge_queue(StoreSnapshot *snapshot, guint limit, GError **error);
+bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GError **error);
+
+/* *out_found false: never judged. */
+bool store_series_level(StoreSnapshot *snapshot, int64_t series_id, struct store_level *out,
+                        bool *out_found, GError **error);
+/* NULL without an error where there is none. */
+struct store_state *store_series_state(StoreSnapshot *snapshot, int64_t series_id, GError **error);
+GPtrArray *store_series_checkpoints(StoreSnapshot *snapshot, int64_t series_id, GError **error);
+GArray *store_series_versions(StoreSnapshot *snapshot, int64_t series_id, GError **error);
+
+GPtrArray *store_series_changes(StoreSnapshot *snapshot, int64_t series_id, GError **error);
+/* All of a project, by id downwards from `before` (0: the newest), at most `limit`. */
+GPtrArray *store_project_changes(StoreSnapshot *snapshot, int64_t project_id, int64_t before,
+                                 guint limit, GError **error);
+/* NULL with ERROR_NOT_FOUND. */
+struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error);
+GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error);
+bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, GError **error);
+
+/* A commit of the catalogue by its id, or NULL; no I/O. */
+struct store_commit *store_commit_by_id(StoreSnapshot *snapshot, int64_t id);
+
+/* ---- Watching ----------------------------------------------------------------------------- */
+
+/* Called on the writer thread after each transaction that put something to be judged into the
+ * store. Set before the first write. Must be quick. */
+void store_on_queued(Store *store, void (*queued)(void *user), void *user);
