@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every handler can reach: http_request_app() is a struct context, http_request_thread() a StoreReader of that thread. */
+ * What every handler can reach: http_request_app() is a struct context, http_request_thread() a
+ * StoreReader of that thread. */
 #pragma once
 
 #include "server/http/http.h"
@@ -7,12 +8,13 @@
 
 struct context {
     Store *store;
-    HttpServer *http;                /* set after the start, before the first request is accepted by a handler that needs it */
+    /* set after the start, before the first request is accepted by a handler that needs it */
+    HttpServer *http;
     const struct http_route *routes; /* for the index and the contract test */
     size_t n_routes;
-    const char *version;             /* "0.1.0" */
+    const char *version; /* "0.1.0" */
     const char *build_id;
-    gint draining;                   /* atomic: 1 after SIGTERM */
+    gint draining; /* atomic: 1 after SIGTERM */
     int64_t started_ms;
 };
 
@@ -25,7 +27,8 @@ static inline struct context *context_of(const HttpRequest *request)
 static inline StoreSnapshot *context_snapshot(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    StoreSnapshot *snapshot = store_snapshot_begin((StoreReader *)http_request_thread(request), &error);
+    StoreSnapshot *snapshot =
+        store_snapshot_begin((StoreReader *)http_request_thread(request), &error);
     if (!snapshot)
         http_respond_error(request, error, NULL);
     return snapshot;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every URL of the product. ROUTE(method, pattern, handler, access, cache, speed, query parameters).
- * api_* handlers live in server/api/, one file per resource; page_* in server/pages/, one file per page.
- * A query of NULL takes anything (pages ignore what they do not know); elsewhere an unknown parameter is a 400. */
+ * Every URL of the product. ROUTE(method, pattern, handler, access, cache, speed, query
+ * parameters). api_* handlers live in server/api/, one file per resource; page_* in server/pages/,
+ * one file per page. A query of NULL takes anything (pages ignore what they do not know); elsewhere
+ * an unknown parameter, or one that is given twice without the mark +, is a 400. */
 #pragma once
 
 #include "server/http/http.h"
 
-#define RUN_FILTERS    "bench project machine commit branch reason since until param.*"
-#define SERIES_FILTERS "project bench machine metric param.*"
-#define UPLOAD_FACTS   "format project commit branch parents time machine id"
+#define RUN_FILTERS    "bench+ project+ machine+ commit+ branch+ reason+ since until param.*"
+#define SERIES_FILTERS "project+ bench+ machine+ metric+ param.*"
+#define UPLOAD_FACTS   "format project commit branch parents+ time machine id"
 
 /* clang-format off */
 #define ROUTES(ROUTE) \
@@ -23,15 +24,15 @@
     ROUTE("GET",    "/api/projects.csv",                   api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/projects/{project}/commits",     api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch limit cursor") \
-    ROUTE("GET",    "/api/projects/{project}/commits.csv", api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/commits",     api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/commits.csv", api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ limit cursor") \
     ROUTE("POST",   "/api/projects/{project}/commits",     api_commits_post,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "branch") \
-    ROUTE("GET",    "/api/benchmarks",                     api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project limit cursor") \
-    ROUTE("GET",    "/api/benchmarks.csv",                 api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project limit cursor") \
+    ROUTE("GET",    "/api/benchmarks",                     api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
+    ROUTE("GET",    "/api/benchmarks.csv",                 api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
     ROUTE("GET",    "/api/series",                         api_series_list,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  SERIES_FILTERS " limit cursor") \
     ROUTE("GET",    "/api/series.csv",                     api_series_list,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  SERIES_FILTERS " limit cursor") \
-    ROUTE("GET",    "/api/series/{series}/points",         api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "from to branch buckets") \
-    ROUTE("GET",    "/api/series/{series}/points.csv",     api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "from to branch buckets") \
+    ROUTE("GET",    "/api/series/{series}/points",         api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "from to branch+ buckets") \
+    ROUTE("GET",    "/api/series/{series}/points.csv",     api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "from to branch+ buckets") \
     ROUTE("GET",    "/api/machines",                       api_machines_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/machines.csv",                   api_machines_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/machines/{machine}",             api_machine_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \

@@ -10,7 +10,8 @@
 extern const unsigned char openapi_json[];
 extern const size_t openapi_json_length;
 
-/* Query parameters by name; null where a route takes any. */
+/* Query parameters by name, without the mark of those that may repeat; null where a route takes
+ * any. */
 static void write_parameters(struct json_writer *writer, const char *query)
 {
     if (!query) {
@@ -20,6 +21,7 @@ static void write_parameters(struct json_writer *writer, const char *query)
     g_auto(GStrv) names = g_strsplit(query, " ", -1);
     json_writer_array(writer, "parameters");
     for (guint i = 0; names[i]; i++) {
+        g_strdelimit(names[i], "+", '\0');
         if (*names[i])
             json_writer_string(writer, NULL, names[i]);
     }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server's HTTP: requests, responses, routes. The only code that knows libmicrohttpd; it knows no resource.
+ * The server's HTTP: requests, responses, routes. The only code that knows libmicrohttpd; it knows
+ * no resource.
  *
- * Threads: two event threads, each with its own epoll loop on the one listen socket, run the handlers of quick routes; a small
- * pool of workers runs those marked HTTP_SLOW and every request whose body is over HTTP_QUICK_BODY_BYTES. A handler may
- * also defer its answer to another thread (http_request_defer, http_request_finish). A request belongs to one thread at a time. */
+ * Threads: two event threads, each with its own epoll loop on the one listen socket, run the
+ * handlers of quick routes; a small pool of workers runs those marked HTTP_SLOW and every request
+ * whose body is over HTTP_QUICK_BODY_BYTES. A handler may also defer its answer to another thread
+ * (http_request_defer, http_request_finish). A request belongs to one thread at a time. */
 #pragma once
 
 #include "schema/error.h"
@@ -16,14 +18,17 @@
 typedef struct http_request HttpRequest;
 typedef struct http_server HttpServer;
 
-enum http_access { HTTP_READ, HTTP_WRITE };  /* who may: see access.h */
-enum http_cache { HTTP_NO_STORE, HTTP_REVALIDATE, HTTP_IMMUTABLE }; /* no-store · no-cache with ETag · a year */
+enum http_access { HTTP_READ, HTTP_WRITE }; /* who may: see access.h */
+/* no-store · no-cache with ETag · a year */
+enum http_cache { HTTP_NO_STORE, HTTP_REVALIDATE, HTTP_IMMUTABLE };
 enum http_speed { HTTP_QUICK, HTTP_SLOW };
 
 typedef void (*http_handler)(HttpRequest *request);
 
-/* One row of the route table (server/routes.h). `pattern`: segments are literal or {name}; split before they are decoded. `query`: the
- * parameters that the route takes, separated by spaces; "param.*" takes all with that prefix; NULL: any are ignored (pages). */
+/* One row of the route table (server/routes.h). `pattern`: segments are literal or {name}; split
+ * before they are decoded. `query`: the parameters that the route takes, separated by spaces;
+ * "name+" may be given several times, "param.*" takes all with that prefix; NULL: any are ignored
+ * (pages). */
 struct http_route {
     const char *method;
     const char *pattern;
@@ -34,94 +39,119 @@ struct http_route {
     const char *query;
 };
 
-/* ---- The request --------------------------------------------------------------------------------------------------- */
+/* ---- The request ---- */
 
 const char *http_request_method(const HttpRequest *request);
-const char *http_request_path(const HttpRequest *request);              /* as sent, before decoding, without the query */
-const char *http_request_query_string(const HttpRequest *request);      /* as sent; "" where there is none */
-const char *http_request_segment(const HttpRequest *request, const char *name); /* the decoded {name}; never NULL for a name of the pattern */
-const char *http_request_header(const HttpRequest *request, const char *name);  /* or NULL */
-const char *http_request_query(const HttpRequest *request, const char *name);   /* the first value, or NULL */
+/* as sent, before decoding, without the query */
+const char *http_request_path(const HttpRequest *request);
+/* as sent; "" where there is none */
+const char *http_request_query_string(const HttpRequest *request);
+/* the decoded {name}; never NULL for a name of the pattern */
+const char *http_request_segment(const HttpRequest *request, const char *name);
+const char *http_request_header(const HttpRequest *request, const char *name); /* or NULL */
+/* the first value, or NULL */
+const char *http_request_query(const HttpRequest *request, const char *name);
 
 struct http_pair {
     char *name, *value; /* decoded, valid UTF-8 */
 };
-const GPtrArray *http_request_query_pairs(const HttpRequest *request); /* struct http_pair * in the order sent */
+/* struct http_pair * in the order sent */
+const GPtrArray *http_request_query_pairs(const HttpRequest *request);
 
-const char *http_request_body(const HttpRequest *request, size_t *out_length); /* decompressed; NUL-terminated beyond its length */
-const char *http_request_id(const HttpRequest *request);                       /* also in the log and in X-Request-Id */
-void *http_request_app(const HttpRequest *request);                            /* what http_server_start was given */
-void *http_request_thread(const HttpRequest *request);                         /* what thread_start made for the thread that runs this handler */
-/* The body's type in lower case without its parameters ("application/json"), or "". The caller frees it. */
+/* decompressed; NUL-terminated beyond its length */
+const char *http_request_body(const HttpRequest *request, size_t *out_length);
+/* also in the log and in X-Request-Id */
+const char *http_request_id(const HttpRequest *request);
+/* what http_server_start was given */
+void *http_request_app(const HttpRequest *request);
+/* what thread_start made for the thread that runs this handler */
+void *http_request_thread(const HttpRequest *request);
+/* The body's type in lower case without its parameters ("application/json"), or "". The caller
+ * frees it. */
 char *http_request_media_type(const HttpRequest *request);
 
-/* True where the client asks for CSV, by a path ending in .csv (which the route table names) or by Accept. */
+/* True where the client asks for CSV, by a path ending in .csv (which the route table names) or by
+ * Accept. */
 bool http_request_wants_csv(const HttpRequest *request);
 /* "http://host" of the server as this client sees it: for Location and Link. */
 char *http_request_origin(const HttpRequest *request);
 
-/* ---- The response -------------------------------------------------------------------------------------------------- */
+/* ---- The response ---- */
 
-#define HTTP_JSON    "application/json; charset=utf-8"
-#define HTTP_HTML    "text/html; charset=utf-8"
-#define HTTP_CSV     "text/csv; charset=utf-8; header=present"
-#define HTTP_SVG     "image/svg+xml; charset=utf-8"
-#define HTTP_TEXT    "text/plain; charset=utf-8"
+#define HTTP_JSON "application/json; charset=utf-8"
+#define HTTP_HTML "text/html; charset=utf-8"
+#define HTTP_CSV  "text/csv; charset=utf-8; header=present"
+#define HTTP_SVG  "image/svg+xml; charset=utf-8"
+#define HTTP_TEXT "text/plain; charset=utf-8"
 
-/* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large bodies are compressed, ETags compared, HEAD
- * handled and Content-Length, Vary, Cache-Control, security headers set by the layer. */
+/* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large
+ * bodies are compressed, ETags compared, HEAD handled and Content-Length, Vary, Cache-Control,
+ * security headers set by the layer. */
 void http_respond(HttpRequest *request, unsigned status, const char *content_type, GString *body);
 /* As http_respond for static bytes that live as long as the program. */
-void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes, size_t length);
+void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
+                         size_t length);
 void http_respond_empty(HttpRequest *request, unsigned status);
-/* application/problem+json (RFC 9457) below /api, else an HTML page; the status by the error's kind. `faults` may be NULL. */
+/* application/problem+json (RFC 9457) below /api, else an HTML page; the status by the error's
+ * kind. `faults` may be NULL. */
 void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults);
-void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...) G_GNUC_PRINTF(3, 4);
+void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...)
+    G_GNUC_PRINTF(3, 4);
 
-/* Adds a header; before responding. Control characters in the value are refused (the header is left out and logged). */
+/* Adds a header; before responding. Control characters in the value are refused (the header is left
+ * out and logged). */
 void http_response_header(HttpRequest *request, const char *name, const char *value);
 
-/* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client has it: then true, and the handler returns. */
+/* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client
+ * has it: then true, and the handler returns. */
 bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type);
 
-/* The handler returns without an answer; later, any one thread responds and then calls http_request_finish, after which it must not touch
- * the request again. Call defer before the request is handed to that thread, and touch nothing of the request after handing it over. Each
- * deferred request must be finished, also where its client is long gone: http_server_stop waits for that. The deferring handler's thread
- * state (http_request_thread) is not for the thread that finishes. */
+/* The handler returns without an answer; later, any one thread responds and then calls
+ * http_request_finish, after which it must not touch the request again. Call defer before the
+ * request is handed to that thread, and touch nothing of the request after handing it over. Each
+ * deferred request must be finished, also where its client is long gone: http_server_stop waits for
+ * that. The deferring handler's thread state (http_request_thread) is not for the thread that
+ * finishes. */
 void http_request_defer(HttpRequest *request);
 void http_request_finish(HttpRequest *request);
 
-/* ---- Query values -------------------------------------------------------------------------------------------------- */
+/* ---- Query values ---- */
 
-/* The value as a whole number in [min, max]; where it is absent `*inout` stays as it is. ERROR_SYNTAX names the parameter and the range. */
-bool http_query_integer(const HttpRequest *request, const char *name, int64_t min, int64_t max, int64_t *inout, GError **error);
+/* The value as a whole number in [min, max]; where it is absent `*inout` stays as it is.
+ * ERROR_SYNTAX names the parameter and the range. */
+bool http_query_integer(const HttpRequest *request, const char *name, int64_t min, int64_t max,
+                        int64_t *inout, GError **error);
 /* RFC 3339; 0 where it is absent. */
-bool http_query_time_ms(const HttpRequest *request, const char *name, int64_t *out_ms, GError **error);
+bool http_query_time_ms(const HttpRequest *request, const char *name, int64_t *out_ms,
+                        GError **error);
 /* All values of a repeated parameter: char *, or NULL where there is none. */
 GPtrArray *http_query_values(const HttpRequest *request, const char *name);
 /* Percent-encodes for a path segment or a query value. */
 void http_append_encoded(GString *out, const char *text);
 
-/* ---- The server ---------------------------------------------------------------------------------------------------- */
+/* ---- The server ---- */
 
-/* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body, then it closes): a header line without a
- * colon (400), headers over HTTP_CONNECTION_BYTES (431, or 414 for the target), a Content-Length that is no number (400) or beyond
- * 2^64 (413), a malformed chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed request line, a
- * connection that sends no whole request line within idle_seconds_max + request_seconds_max, one that is silent for
- * idle_seconds_max, and one that takes longer than HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that
- * was followed by no whole request within request_seconds_max is answered 408. */
+/* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body,
+ * then it closes): a header line without a colon (400), headers over HTTP_CONNECTION_BYTES (431, or
+ * 414 for the target), a Content-Length that is no number (400) or beyond 2^64 (413), a malformed
+ * chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed
+ * request line, a connection that sends no whole request line within idle_seconds_max +
+ * request_seconds_max, one that is silent for idle_seconds_max, and one that takes longer than
+ * HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that was followed by no
+ * whole request within request_seconds_max is answered 408. */
 #define HTTP_CONNECTION_BYTES (128u << 10)
 #define HTTP_TARGET_BYTES_MAX (16u << 10) /* path and query; beyond it 414 */
 #define HTTP_PAIRS_MAX        256u        /* query parameters of a request */
 #define HTTP_SEND_FACTOR      10
 
-/* What is to be said about an exchange when it ends. Values are as the client sent them: whoever writes lines escapes them. */
+/* What is to be said about an exchange when it ends. Values are as the client sent them: whoever
+ * writes lines escapes them. */
 struct http_log_entry {
     const char *request_id, *method, *path;
     unsigned status;    /* 0: the connection ended before there was an answer */
     int64_t sent_bytes; /* of the body, after compression */
     int64_t duration_us;
-    bool aborted;       /* the client went away before it had the whole answer */
+    bool aborted; /* the client went away before it had the whole answer */
 };
 
 struct http_options {
@@ -133,22 +163,27 @@ struct http_options {
     HttpServer **server;  /* where to put the server before its first thread runs; may be NULL */
     const char *build_id; /* part of every ETag */
     const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
-    const char *write_token; /* or NULL: writing is then possible from loopback only, as access.h says */
-    void *(*thread_start)(void *app, GError **error); /* for each thread that runs handlers, by http_server_start; may be NULL */
+    /* or NULL: writing is then possible from loopback only, as access.h says */
+    const char *write_token;
+    /* for each thread that runs handlers, by http_server_start; may be NULL */
+    void *(*thread_start)(void *app, GError **error);
     void (*thread_stop)(void *thread, void *app);
-    void (*access_log)(const struct http_log_entry *entry, void *app); /* on event threads; may be NULL */
+    /* on event threads; may be NULL */
+    void (*access_log)(const struct http_log_entry *entry, void *app);
     void (*log)(const char *message, void *app); /* what is worth a line: any thread; may be NULL */
     /* Renders HTML error pages; NULL: a plain one. */
-    void (*error_page)(HttpRequest *request, unsigned status, const char *title, const char *detail, GString *out);
-    unsigned n_workers;             /* 0: 2 */
-    unsigned connections_max;       /* 0: from RLIMIT_NOFILE */
-    size_t body_bytes_max;          /* of one request, after decompression; 0: 16 MiB */
-    size_t bodies_bytes_max;        /* of all requests in flight; beyond it 503; 0: 256 MiB */
-    unsigned request_seconds_max;   /* from the first byte to the whole request; 0: 60 */
-    unsigned idle_seconds_max;      /* of a connection; 0: 60 */
+    void (*error_page)(HttpRequest *request, unsigned status, const char *title, const char *detail,
+                       GString *out);
+    unsigned n_workers;           /* 0: 2 */
+    unsigned connections_max;     /* 0: from RLIMIT_NOFILE */
+    size_t body_bytes_max;        /* of one request, after decompression; 0: 16 MiB */
+    size_t bodies_bytes_max;      /* of all requests in flight; beyond it 503; 0: 256 MiB */
+    unsigned request_seconds_max; /* from the first byte to the whole request; 0: 60 */
+    unsigned idle_seconds_max;    /* of a connection; 0: 60 */
 };
 
-HttpServer *http_server_start(const struct http_options *options, GError **error); /* a busy port is an error */
+/* a busy port is an error */
+HttpServer *http_server_start(const struct http_options *options, GError **error);
 uint16_t http_server_port(const HttpServer *server);
 /* No new connections; waits until what is in flight has been answered, at most `seconds`. */
 void http_server_drain(HttpServer *server, unsigned seconds);

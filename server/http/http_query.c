@@ -81,17 +81,43 @@ GPtrArray *http_query_parse(const char *query, GError **error)
     return g_steal_pointer(&pairs);
 }
 
-static bool name_is_taken(const char *name, char *const *taken)
+enum taken { TAKEN_NOT, TAKEN_ONCE, TAKEN_OFTEN };
+
+/* By the route's list: "name", "name+" for one that may repeat, "prefix.*" for all of that prefix.
+ */
+static enum taken name_is_taken(const char *name, char *const *taken)
 {
     for (; *taken; taken++) {
         size_t length = strlen(*taken);
-        if (strcmp(name, *taken) == 0)
-            return true;
-        if (g_str_has_suffix(*taken, ".*") && strncmp(name, *taken, length - 1) == 0 &&
-            name[length - 1] != '\0')
-            return true;
+        bool often = g_str_has_suffix(*taken, "+");
+        if (!often && strcmp(name, *taken) == 0)
+            return TAKEN_ONCE;
+        bool begins = length > 1 && strncmp(name, *taken, length - 1) == 0;
+        if (begins && (often ? name[length - 1] == '\0'
+                             : g_str_has_suffix(*taken, ".*") && name[length - 1] != '\0'))
+            return TAKEN_OFTEN;
     }
+    return TAKEN_NOT;
+}
+
+static bool stands_before(const GPtrArray *pairs, guint index)
+{
+    const struct http_pair *pair = g_ptr_array_index(pairs, index);
+    for (guint i = 0; i < index; i++)
+        if (strcmp(((const struct http_pair *)g_ptr_array_index(pairs, i))->name, pair->name) == 0)
+            return true;
     return false;
+}
+
+static void unknown_name(const char *name, GStrv names, GError **error)
+{
+    g_autofree char *list = g_strjoinv(", ", names);
+    g_autofree char *shown = g_utf8_substring(name, 0, MIN(g_utf8_strlen(name, -1), 64));
+    g_auto(GStrv) parts = g_strsplit(list, "+", -1);
+    g_autofree char *plain = g_strjoinv("", parts);
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                "unknown query parameter \"%s\"; this address takes %s", shown,
+                *plain ? plain : "none");
 }
 
 bool http_query_check(const GPtrArray *pairs, const char *taken, GError **error)
@@ -101,15 +127,16 @@ bool http_query_check(const GPtrArray *pairs, const char *taken, GError **error)
     g_auto(GStrv) names = g_strsplit(taken, " ", -1);
     for (guint i = 0; i < pairs->len; i++) {
         const struct http_pair *pair = g_ptr_array_index(pairs, i);
-        if (name_is_taken(pair->name, names))
-            continue;
-        g_autofree char *list = g_strjoinv(", ", names);
-        g_autofree char *shown =
-            g_utf8_substring(pair->name, 0, MIN(g_utf8_strlen(pair->name, -1), 64));
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                    "unknown query parameter \"%s\"; this address takes %s", shown,
-                    *taken ? list : "none");
-        return false;
+        enum taken how = name_is_taken(pair->name, names);
+        if (how == TAKEN_NOT) {
+            unknown_name(pair->name, names, error);
+            return false;
+        }
+        if (how == TAKEN_ONCE && stands_before(pairs, i)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                        "query parameter \"%s\" is given twice; it takes one value", pair->name);
+            return false;
+        }
     }
     return true;
 }

@@ -196,7 +196,7 @@ static inline void handle_csv(HttpRequest *request)
 
 static const struct http_route fixture_routes[] = {
     {"GET", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK,
-     "limit tag param.*"},
+     "limit tag+ param.*"},
     {"GET", "/api/echo/own", handle_csv, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"DELETE", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"POST", "/api/digest", handle_digest, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},

@@ -88,6 +88,9 @@ static void test_query(void)
     assert_text("GET", "/api/echo/x?%74ag=%C3%A9", 200, "query=<tag=\xC3\xA9,>");
     assert_text("GET", "/api/echo/x?lim=1", 400, "unknown query parameter \\\"lim\\\"");
     assert_text("GET", "/api/echo/x?lim=1", 400, "limit, tag, param.*");
+    assert_text("GET", "/api/echo/x?limit=1&tag=a&limit=2", 400, "limit\\\" is given twice");
+    assert_text("GET", "/api/echo/x?param.a=1&param.a=2", 200, "query=<param.a=1,param.a=2,>");
+    assert_text("GET", "/api/echo/x?tag%2B=1", 400, "unknown query parameter");
     assert_text("GET", "/api/echo/x?param.=1", 400, "unknown query parameter");
     assert_text("GET", "/api/echo/x?parameter=1", 400, "unknown query parameter");
     assert_text("GET", "/api/list?x=1", 400, "takes none");
