@@ -109,7 +109,7 @@ struct level_shift level_shift_fit(const struct level_shift_input *input)
         n += input->beside[i].end - input->beside[i].start - 1.0;
     }
     double least = n * input->floor * input->floor;
-    double best_without = INFINITY, best_with = INFINITY;
+    double best_without = HUGE_VAL, best_with = HUGE_VAL;
     for (guint g = 0; g < MEMBERS; g++) {
         double without = beside[g] + sums.yy[g] - sums.yc[g] * sums.yc[g] / sums.cc[g];
         double s = sums.ss[g] - sums.cs[g] * sums.cs[g] / sums.cc[g];

@@ -42,7 +42,7 @@ static void add_start(struct pelt *pelt, guint start, guint *n_alive)
 /* The least cost of the values before `end` whose last segment starts at one of those alive. */
 static double cheapest(struct pelt *pelt, guint n_alive, guint end, guint *from)
 {
-    double squares = pelt->squares[end], total = pelt->sum[end], least = INFINITY;
+    double squares = pelt->squares[end], total = pelt->sum[end], least = HUGE_VAL;
     for (guint k = 0; k < n_alive; k++) {
         double sum = total - pelt->alive_sum[k];
         pelt->cost[k] = pelt->base[k] + squares - sum * sum * pelt->inverse[end - pelt->alive[k]];
@@ -78,7 +78,7 @@ static void fill_best(struct pelt *pelt, guint n_values, double price)
 {
     guint n_alive = 0;
     pelt->best[0] = -price;
-    pelt->best[1] = INFINITY;
+    pelt->best[1] = HUGE_VAL;
     add_start(pelt, 0, &n_alive);
     for (guint end = PELT_SEGMENT_MIN; end <= n_values; end++) {
         guint from = 0;

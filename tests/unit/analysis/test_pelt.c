@@ -21,7 +21,7 @@ static double least_cost(const double *values, guint n, double price)
     double best[65];
     best[0] = 0;
     for (guint end = 1; end <= n; end++) {
-        best[end] = INFINITY;
+        best[end] = HUGE_VAL;
         for (guint start = 0; start + PELT_SEGMENT_MIN <= end; start++)
             best[end] = fmin(best[end], best[start] + cost_of(values, start, end) + price);
     }

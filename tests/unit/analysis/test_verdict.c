@@ -27,7 +27,7 @@ static void test_false_discovery(void)
     const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                         0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
     g_assert_cmpfloat(false_discovery_limit(p, 15, 0.05), ==, 0.0095);
-    const double none[] = {0.5, 0.06, NAN};
+    const double none[] = {0.5, 0.06, (double)NAN};
     g_assert_cmpfloat(false_discovery_limit(none, 3, 0.05), ==, -1);
     g_assert_cmpfloat(false_discovery_limit(none, 0, 0.05), ==, -1);
     const double step_up[] = {0.049, 0.05}; /* 0.049 alone is above 0.025 */
