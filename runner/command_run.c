@@ -10,7 +10,7 @@
 #include "runner/rounds.h"
 #include "runner/show/console.h"
 #include "runner/show/progress.h"
-#include "runner/show/table.h"
+#include "runner/show/result_tables.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -282,7 +282,7 @@ static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t
     guint n_errors = outcome->n_errors;
     bool is_json = options_flag(job->options, "json");
     if (!is_json) {
-        GString *table = table_draw(outcome->results, job->machine->effective_cpus);
+        GString *table = result_tables_draw(outcome->results, job->machine->effective_cpus);
         console_write(table->str, table->len);
         g_string_free(table, TRUE);
     }

@@ -116,15 +116,48 @@ static bool metrics_fit(const struct run_metric *a, const struct run_metric *b)
     return a->kind == METRIC_HISTOGRAM && b->kind == METRIC_HISTOGRAM && histograms_fit(a, b);
 }
 
+static struct run_metric *find_like(const struct run_result *result, const struct run_metric *like)
+{
+    for (guint i = 0; i < result->metrics->len; i++) {
+        struct run_metric *metric = metric_at(result, i);
+        if (strcmp(metric->name, like->name) == 0 && strcmp(metric->unit, like->unit) == 0)
+            return metric;
+    }
+    return NULL;
+}
+
+/* Whether each metric of `of` has its like in `in`, but for histograms. Counts those that have
+ * none.
+ */
+static bool has_likes(const struct run_result *of, const struct run_result *in, guint *out_lonely)
+{
+    *out_lonely = 0;
+    for (guint i = 0; i < of->metrics->len; i++) {
+        const struct run_metric *metric = metric_at(of, i);
+        const struct run_metric *like = find_like(in, metric);
+        if (like ? !metrics_fit(metric, like) : metric->kind != METRIC_HISTOGRAM)
+            return false;
+        *out_lonely += like == NULL;
+    }
+    return true;
+}
+
 static bool results_fit(const struct run_result *whole, const struct run_result *part)
 {
-    if (whole->metrics->len != part->metrics->len ||
-        sample_count(whole) + sample_count(part) > RUN_SAMPLES_MAX)
-        return false;
-    for (guint i = 0; i < whole->metrics->len; i++)
-        if (!metrics_fit(metric_at(whole, i), metric_at(part, i)))
-            return false;
-    return true;
+    guint n_old, n_new;
+    return sample_count(whole) + sample_count(part) <= RUN_SAMPLES_MAX &&
+           has_likes(whole, part, &n_old) && has_likes(part, whole, &n_new) &&
+           whole->metrics->len + n_new <= RUN_METRICS_MAX;
+}
+
+static struct run_metric *copy_histogram(const struct run_metric *metric)
+{
+    struct run_metric *copy = run_metric_new(metric->name, metric->unit, metric->better);
+    copy->kind = METRIC_HISTOGRAM;
+    copy->histogram = metric->histogram;
+    copy->histogram.buckets = g_memdup2(
+        metric->histogram.buckets, metric->histogram.n_buckets * sizeof *metric->histogram.buckets);
+    return copy;
 }
 
 static void add_flag_once(struct run_result *result, const char *flag)
@@ -187,9 +220,13 @@ bool result_merge(struct run_result *whole, const struct run_result *part)
     if (!results_fit(whole, part))
         return false;
     uint32_t n_whole = sample_count(whole), n_part = sample_count(part);
-    for (guint i = 0; i < whole->metrics->len; i++) {
-        struct run_metric *to = metric_at(whole, i);
+    for (guint i = 0; i < part->metrics->len; i++) {
         const struct run_metric *from = metric_at(part, i);
+        struct run_metric *to = find_like(whole, from);
+        if (!to) {
+            run_result_take_metric(whole, copy_histogram(from));
+            continue;
+        }
         if (to->kind != from->kind)
             add_flag_once(whole, RESULT_FLAG_PARTLY_CENSORED);
         merge_metric(to, n_whole, from, n_part);

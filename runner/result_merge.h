@@ -9,11 +9,12 @@
  */
 #define RESULT_FLAG_PARTLY_CENSORED "partly_censored"
 
-/* Adds `part` to `whole`; both hold metrics of the same names and units.
+/* Adds `part` to `whole`; both hold metrics of the same names and units, but for histograms.
  *
  * - Samples are appended, and so is what was recorded beside them; what only one of the two has
  *   beside its samples is dropped.
- * - The counts of histograms are added: their buckets are the same, or do not overlap.
+ * - The counts of histograms are added: their buckets are the same, or do not overlap. One that
+ * only one of the two has is kept: the other has counted nothing.
  * - Two bounds on one side are the weaker of both: "not reached up to 1000" and "… 500" is the
  *   latter.
  * - Where one has samples and the other a bound, the bound becomes a sample of that value and the

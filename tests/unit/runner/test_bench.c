@@ -37,8 +37,8 @@ static void test_tables(void)
     g_autofree char *executor_list = executor_names();
     g_assert_true(g_str_has_prefix(executor_list, "direct, "));
     g_autofree char *bench_list = bench_names();
-    g_assert_cmpstr(bench_list, ==,
-                    "WorkloadCost, SerialTaskGroup, ThreadPoolSpawn, ThreadedTaskGroup");
+    g_assert_true(g_str_has_prefix(
+        bench_list, "WorkloadCost, SerialTaskGroup, ThreadPoolSpawn, ThreadedTaskGroup"));
 }
 
 static void assert_name(const char *bench, struct bench_case cell, const char *expected)

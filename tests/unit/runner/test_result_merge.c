@@ -163,6 +163,26 @@ static void test_histograms(void)
     free_both(whole, part);
 }
 
+/* What counted nothing in one round is there in another: neither round is another benchmark. */
+static void test_histogram_of_one_only(void)
+{
+    const struct run_bucket buckets[] = {{1, 2, 3}, {4, 8, 5}};
+    struct run_result *whole = part_of("m", NULL), *part = part_of("m", NULL);
+    struct run_result *source = histogram_of(buckets, 2, 0.5);
+    run_result_take_metric(part, g_ptr_array_steal_index(source->metrics, 0));
+    g_assert_true(result_merge(whole, part));
+    g_assert_cmpuint(whole->metrics->len, ==, 2);
+    g_assert_true(result_merge(part, whole)); /* and the other way round */
+    g_assert_true(result_merge(whole, part));
+    guint at = metric_at(whole, 0)->kind == METRIC_HISTOGRAM ? 0 : 1;
+    g_assert_cmpuint(metric_at(whole, at)->histogram.n_buckets, ==, 2);
+    g_assert_cmpint(metric_at(whole, at)->histogram.buckets[0].count, ==, 9);
+    g_assert_cmpint(metric_at(whole, at)->histogram.buckets[1].count, ==, 15);
+    g_assert_cmpuint(metric_at(whole, 1 - at)->n_samples, ==, 5);
+    run_result_free(source);
+    free_both(whole, part);
+}
+
 static void test_histograms_that_do_not_fit(void)
 {
     const struct run_bucket mine = {10, 20, 1};
@@ -203,6 +223,7 @@ int main(int argc, char **argv)
     g_test_add_func("/result-merge/bound-among-samples", test_bound_among_samples);
     g_test_add_func("/result-merge/bound-weight", test_bound_weighs_as_its_neighbours);
     g_test_add_func("/result-merge/histograms", test_histograms);
+    g_test_add_func("/result-merge/histogram-of-one-only", test_histogram_of_one_only);
     g_test_add_func("/result-merge/histograms-that-do-not-fit", test_histograms_that_do_not_fit);
     g_test_add_func("/result-merge/too-many", test_no_more_samples_than_a_document_holds);
     return g_test_run();
