@@ -5,9 +5,11 @@
 
 #include "server/http/http.h"
 #include "server/store/store.h"
+#include "server/work/work.h"
 
 struct context {
     Store *store;
+    Work *work;
     /* set after the start, before the first request is accepted by a handler that needs it */
     HttpServer *http;
     const struct http_route *routes; /* for the index and the contract test */

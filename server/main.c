@@ -141,9 +141,14 @@ static int serve(const Config *config, GError **error)
     g_autoptr(Store) store = open_store(config, error);
     if (!store)
         return 1;
+    struct work_options work_options = {.store = store, .log = on_store_message};
+    g_autoptr(Work) work = work_start(&work_options, error);
+    if (!work)
+        return 1;
     g_autofree char *build_id = build_id_make();
     struct context context = {
         .store = store,
+        .work = work,
         .routes = routes,
         .n_routes = G_N_ELEMENTS(routes),
         .version = BREAKEVEN_VERSION,
@@ -158,8 +163,10 @@ static int serve(const Config *config, GError **error)
              ipv6 ? "]" : "", http_server_port(http));
     signals_await(&ending);
     g_atomic_int_set(&context.draining, 1);
+    work_release(work);
     http_server_drain(http, (unsigned)config->numbers[CONFIG_DRAIN_SECONDS]);
     http_server_stop(http);
+    g_clear_pointer(&work, work_stop);
     g_clear_pointer(&store, store_close);
     log_line(LOG_LEVEL_INFO, "stopped");
     return 0;

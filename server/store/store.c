@@ -192,6 +192,14 @@ static bool perform_guarded(Store *store, GPtrArray *batch, GError **error)
     return attempt == ATTEMPT_FINE;
 }
 
+static void say_queued(Store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    if (store->queued)
+        store->queued(store->queued_user);
+    pthread_mutex_unlock(&store->mutex);
+}
+
 static void commit_batch(Store *store, GPtrArray *batch)
 {
     g_autoptr(GError) error = NULL;
@@ -206,8 +214,8 @@ static void commit_batch(Store *store, GPtrArray *batch)
     store->dirty = true;
     pthread_mutex_unlock(&store->mutex);
     count_and_answer(store, batch);
-    if (stored && store->queued)
-        store->queued(store->queued_user);
+    if (stored)
+        say_queued(store);
     keep_tallies(store, TALLY_RUNS);
 }
 
@@ -346,8 +354,10 @@ void store_put_triage(Store *store, struct store_triage_write *triage, store_don
 
 void store_on_queued(Store *store, void (*queued)(void *user), void *user)
 {
+    pthread_mutex_lock(&store->mutex);
     store->queued_user = user;
     store->queued = queued;
+    pthread_mutex_unlock(&store->mutex);
 }
 
 /* ---- Opening and closing

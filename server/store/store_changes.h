@@ -148,11 +148,18 @@ struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GEr
 GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error);
 bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, GError **error);
 
+/* The point of a series in a run, appended to `points` (struct store_point) where there is one. */
+bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,
+                        GError **error);
+/* What was measured, of each series of a run whose result tells its library or bench_version: array
+ * of struct store_series_version. */
+GArray *store_run_versions(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
+
 /* A commit of the catalogue by its id, or NULL; no I/O. */
 struct store_commit *store_commit_by_id(StoreSnapshot *snapshot, int64_t id);
 
 /* ---- Watching ----------------------------------------------------------------------------- */
 
-/* Called on the writer thread after each transaction that put something to be judged into the
- * store. Set before the first write. Must be quick. */
+/* Called on the writer thread after each transaction. Must be quick and call nothing of the store.
+ * NULL: nobody is called any more when this returns. */
 void store_on_queued(Store *store, void (*queued)(void *user), void *user);

@@ -22,7 +22,7 @@ struct store {
     GQueue waiting;     /* struct store_write * */
     gint64 queued_bytes, queue_bytes_max;
     guint queued_writes; /* waiting and in the transaction at hand */
-    void (*queued)(void *user); /* set before the first write */
+    void (*queued)(void *user); /* called under the mutex */
     void *queued_user;
     bool closing, closing_checkpoint;
     bool dirty; /* something was committed since the latest checkpoint */

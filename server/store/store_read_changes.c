@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading what was found in the histories, through a snapshot (see store_changes.h). Any thread. */
+#include "server/store/sample_blob.h"
 #include "server/store/store_internal.h"
+#include <string.h>
 
 static SqliteVerdictReader *rows_of(StoreSnapshot *snapshot, GError **error)
 {
@@ -79,6 +81,77 @@ bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, 
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
     return rows && sqlite_verdict_outbox_count(rows, change_id, out, error);
+}
+
+bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,
+                        GError **error)
+{
+    SqliteReader *rows = store_snapshot_rows(snapshot, error);
+    return rows && sqlite_reader_point(rows, series_id, run_seq, points, error);
+}
+
+/* ---- What was measured
+ * ----------------------------------------------------------------------------------------- */
+
+/* The end of a value in canonical JSON text of a flat map. */
+static const char *value_end(const char *value)
+{
+    if (*value != '"')
+        return value + strcspn(value, ",}");
+    const char *at = value + 1;
+    while (*at && *at != '"')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    return at;
+}
+
+/* Mixes a fact's value into the digest (FNV-1a, Fowler, Noll & Vo). The text is canonical: sorted
+ * keys, no spaces, so a key follows `{` or `,`. */
+static uint64_t mix_fact(uint64_t digest, const char *info, const char *quoted_key)
+{
+    for (const char *at = strstr(info, quoted_key); at; at = strstr(at + 1, quoted_key)) {
+        if (at == info || (at[-1] != '{' && at[-1] != ','))
+            continue;
+        const char *value = at + strlen(quoted_key), *end = value_end(value);
+        for (; value < end; value++)
+            digest = (digest ^ (guint8)*value) * 1099511628211u;
+        return (digest ^ 0x100u) * 1099511628211u;
+    }
+    return digest;
+}
+
+static int64_t version_digest(const char *info)
+{
+    const uint64_t basis = 14695981039346656037u;
+    uint64_t digest = mix_fact(basis, info, "\"bench_version\":");
+    digest = mix_fact(digest, info, "\"library\":");
+    return digest == basis ? 0 : (int64_t)(digest & INT64_MAX);
+}
+
+static void append_versions(const struct sample_directory_result *entry, int64_t run_seq,
+                            const char *info, GArray *versions)
+{
+    int64_t digest = info ? version_digest(info) : 0;
+    for (guint m = 0; digest != 0 && m < entry->n_metrics; m++) {
+        struct store_series_version version = {entry->series_ids[m], run_seq, digest};
+        g_array_append_val(versions, version);
+    }
+}
+
+GArray *store_run_versions(StoreSnapshot *snapshot, int64_t run_seq, GError **error)
+{
+    SqliteReader *rows = store_snapshot_rows(snapshot, error);
+    g_autoptr(GBytes) bytes = rows ? sqlite_reader_directory(rows, run_seq, error) : NULL;
+    g_autoptr(Run) run = bytes ? store_run_document(snapshot, run_seq, error) : NULL;
+    if (!run)
+        return NULL;
+    g_autoptr(GPtrArray) directory =
+        sample_directory_parse(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+    GArray *versions = g_array_new(FALSE, FALSE, sizeof(struct store_series_version));
+    for (guint i = 0; directory && i < directory->len && i < run->results->len; i++) {
+        const struct run_result *result = run->results->pdata[i];
+        append_versions(directory->pdata[i], run_seq, result->info_json, versions);
+    }
+    return versions;
 }
 
 struct store_commit *store_commit_by_id(StoreSnapshot *snapshot, int64_t id)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * See run_judge.h. The work thread runs it. */
+#include "server/work/run_judge.h"
+
+#include "server/work/series_judge.h"
+
+#define CHUNK_SERIES 64u /* judged in one snapshot: a few milliseconds */
+
+/* What a run holds, read once. */
+struct taken {
+    GArray *points;      /* struct store_point */
+    GHashTable *version; /* series id -> digest, both in place */
+    GArray *commit_runs; /* int64_t */
+};
+
+static void taken_clear(struct taken *taken)
+{
+    g_clear_pointer(&taken->points, g_array_unref);
+    g_clear_pointer(&taken->version, g_hash_table_unref);
+    g_clear_pointer(&taken->commit_runs, g_array_unref);
+}
+
+static GArray *find_commit_runs(const struct store_run *run, const char *branch)
+{
+    GArray *seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    const GPtrArray *runs = run->project->runs;
+    guint left = run->commit->n_runs;
+    for (guint i = runs->len; i-- > 0 && left > 0;) {
+        const struct store_run *other = runs->pdata[i];
+        if (other->commit != run->commit)
+            continue;
+        left--;
+        if (other->machine == run->machine && series_judge_takes(other, branch))
+            g_array_append_val(seqs, other->seq);
+    }
+    return seqs;
+}
+
+static bool read_versions(StoreSnapshot *snapshot, int64_t run_seq, struct taken *taken,
+                          GError **error)
+{
+    g_autoptr(GArray) versions = store_run_versions(snapshot, run_seq, error);
+    if (!versions)
+        return false;
+    taken->version = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (guint i = 0; i < versions->len; i++) {
+        const struct store_series_version *version =
+            &g_array_index(versions, struct store_series_version, i);
+        g_hash_table_insert(taken->version,
+                            g_memdup2(&version->series_id, sizeof version->series_id),
+                            g_memdup2(&version->digest, sizeof version->digest));
+    }
+    return true;
+}
+
+/* Leaves taken->points NULL where the run is gone or is no part of the judged history. */
+static bool take_run(struct run_judge *judge, int64_t run_seq, struct taken *taken,
+                     int64_t *out_project, GError **error)
+{
+    g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
+    if (!snapshot)
+        return false;
+    const struct store_run *run = store_run_by_seq(snapshot, run_seq);
+    if (!run)
+        return true;
+    *out_project = run->project->id;
+    const char *branch = series_judge_branch(run->project);
+    if (!series_judge_takes(run, branch))
+        return true;
+    taken->commit_runs = find_commit_runs(run, branch);
+    if (!read_versions(snapshot, run_seq, taken, error))
+        return false;
+    taken->points = store_run_points(snapshot, run_seq, error);
+    return taken->points != NULL;
+}
+
+static struct series_judge series_judge_of(const struct run_judge *judge, StoreSnapshot *snapshot,
+                                           struct store_judgement *judgement)
+{
+    return (struct series_judge){
+        .snapshot = snapshot,
+        .judgement = judgement,
+        .settings = {.least_effect_ratio = SERIES_JUDGE_LEAST_EFFECT, .table = judge->table}};
+}
+
+static bool judge_point(const struct series_judge *with, const struct store_point *point,
+                        const struct taken *taken, GError **error)
+{
+    const struct store_series *series = store_series_by_id(with->snapshot, point->series_id);
+    const int64_t *version = g_hash_table_lookup(taken->version, &point->series_id);
+    return !series || series_judge_run(with, series, point, version ? *version : 0, error);
+}
+
+/* False also where the run went meanwhile: its series wait to be judged anew then. */
+static bool judge_chunk(struct run_judge *judge, const struct taken *taken, guint first,
+                        struct store_judgement *judgement, GError **error)
+{
+    g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
+    if (!snapshot)
+        return false;
+    struct series_judge with = series_judge_of(judge, snapshot, judgement);
+    guint end = MIN(first + CHUNK_SERIES, taken->points->len);
+    for (guint i = first; i < end; i++) {
+        const struct store_point *point = &g_array_index(taken->points, struct store_point, i);
+        with.run = store_run_by_seq(snapshot, point->run_seq);
+        with.commit_runs = taken->commit_runs;
+        if (with.run && !judge_point(&with, point, taken, error))
+            return false;
+        judge->n_series++;
+    }
+    return true;
+}
+
+struct store_judgement *run_judge_run(struct run_judge *judge, int64_t run_seq, GError **error)
+{
+    struct taken taken = {0};
+    struct store_judgement *judgement = store_judgement_new();
+    judgement->run_seq = run_seq;
+    bool fine = take_run(judge, run_seq, &taken, &judgement->project_id, error);
+    for (guint i = 0; fine && taken.points && i < taken.points->len; i += CHUNK_SERIES)
+        fine = judge_chunk(judge, &taken, i, judgement, error);
+    taken_clear(&taken);
+    if (!fine)
+        g_clear_pointer(&judgement, store_judgement_free);
+    return judgement;
+}
+
+struct store_judgement *run_judge_series(struct run_judge *judge, const GArray *series_ids,
+                                         GError **error)
+{
+    struct store_judgement *judgement = store_judgement_new();
+    bool fine = true;
+    for (guint i = 0; fine && i < series_ids->len; i++) {
+        int64_t id = g_array_index(series_ids, int64_t, i);
+        g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
+        const struct store_series *series = snapshot ? store_series_by_id(snapshot, id) : NULL;
+        struct series_judge with = series_judge_of(judge, snapshot, judgement);
+        fine = snapshot && (!series || series_judge_anew(&with, series, error));
+        g_array_append_val(judgement->rejudged, id);
+        if (series)
+            judgement->project_id = series->project->id;
+        judge->n_series++;
+    }
+    if (!fine)
+        g_clear_pointer(&judgement, store_judgement_free);
+    return judgement;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Judges one series after a run came or went: feeds its detector, and says what of its changes is
+ * new. Reads through a snapshot, writes nothing: what is to be written goes into a judgement. The
+ * work thread runs it.
+ *
+ * The stream is one value per measured commit of the default branch, in commit order: the median of
+ * its unflagged runs of a clean tree. A commit at the end costs a bounded tail; a commit in the
+ * past restarts from the last checkpoint before it. */
+#pragma once
+
+#include "server/analysis/detector.h"
+#include "server/store/store_changes.h"
+
+#define SERIES_JUDGE_LEAST_EFFECT      0.02
+#define SERIES_JUDGE_CHECKPOINT_VALUES 128u
+
+struct series_judge {
+    StoreSnapshot *snapshot;
+    struct store_judgement *judgement; /* what is found is added to it */
+    struct detector_settings settings;
+    /* Of the run that came; NULL: the series is judged anew. */
+    const struct store_run *run;
+    const GArray *commit_runs; /* int64_t seqs of the eligible runs of its commit and machine */
+};
+
+/* The branch whose history is judged: the project's default one, or where no run is of it that of
+ * its first run. */
+const char *series_judge_branch(const struct store_project *project);
+
+/* Whether a run is part of that history. */
+bool series_judge_takes(const struct store_run *run, const char *branch);
+
+/* `point` is the run's, `version` the digest of what it measured (0: not known). */
+bool series_judge_run(const struct series_judge *judge, const struct store_series *series,
+                      const struct store_point *point, int64_t version, GError **error);
+
+/* From the start: after a run went, or people decided about a change. */
+bool series_judge_anew(const struct series_judge *judge, const struct store_series *series,
+                       GError **error);
