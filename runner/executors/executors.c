@@ -7,6 +7,7 @@
 #include "runner/executors/libuv.h"
 #include "runner/executors/openmp.h"
 #include "runner/executors/plugin.h"
+#include "runner/executors/steal.h"
 #include "runner/executors/tbb.h"
 #include "runner/executors/thread.h"
 #include "schema/error.h"
@@ -16,6 +17,7 @@ const struct executor_entry executors[] = {
     {"direct", "a plain call, no threads: the yardstick", NULL, direct_load},
     {"thread", "a POSIX thread for each task", NULL, thread_load},
     {"fifo", "this project's thread pool: one queue, one lock", NULL, fifo_load},
+    {"steal", "this project's pool of deques with stealing", NULL, steal_load},
     {"glib", "GLib's GThreadPool", NULL, glib_load},
     {"libuv", "libuv's uv_queue_work", LIBUV_INSTALL, libuv_load},
     {"openmp", "tasks of OpenMP, by GCC's libgomp", OPENMP_INSTALL, openmp_load},

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a worker of the stealing pool does: its own tasks first, then a batch out of the ring, then
+ * the oldest task of another worker; a short search; then sleep. Runs in the workers' threads. */
+#include "runner/pool/steal_worker.h"
+#include <time.h>
+
+#define NS_PER_S       1000000000u
+#define SEARCH_NS      20000u /* a wake-up across CPUs costs about as much */
+#define SEARCH_PAUSES  64u    /* between two looks of a search */
+#define PACE_FIRST_NS  64u
+#define PACE_MAX_NS    2048u
+#define BATCH_IS_SMALL 8u  /* tasks: the ring is looked into too often */
+#define BATCH_IS_LARGE 32u /* … often enough */
+
+_Thread_local struct steal_worker *steal_worker_current;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* xorshift64 (Marsaglia, Xorshift RNGs, 2003). */
+static uint64_t next_random(struct steal_worker *worker)
+{
+    uint64_t x = worker->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    worker->random = x;
+    return x;
+}
+
+static void run(struct steal_worker *worker, struct steal_task task)
+{
+    task.function(task.argument);
+    worker->ran++;
+}
+
+static unsigned count_awake(struct steal_pool *pool)
+{
+    uint64_t state = atomic_load_explicit(&pool->sleep_state, memory_order_relaxed);
+    return pool->n_workers - (unsigned)(state % STEAL_SEARCHER); /* the caller, at least */
+}
+
+/* Producers that wait for room go on when the ring is half empty, so that they are not woken for
+ * one task. */
+static void tell_room(struct steal_pool *pool, struct steal_ring *ring)
+{
+    if (atomic_load_explicit(&pool->room_waiters, memory_order_seq_cst) > 0 &&
+        steal_ring_length(ring) <= STEAL_RING_TASKS / 2) {
+        atomic_fetch_add_explicit(&pool->room_epoch, 1, memory_order_seq_cst);
+        steal_futex_wake(&pool->room_epoch, INT32_MAX);
+    }
+}
+
+/* Where tasks are so short that the ring is found nearly empty again and again, the producer would
+ * wait for the ring's cache lines with each of them. So then the worker leaves it alone for a
+ * moment (2 us at most), and a batch is there. */
+static void keep_pace(struct steal_worker *worker)
+{
+    if (worker->pace_ns == 0) {
+        return;
+    }
+    uint64_t until_ns = worker->taken_ns + worker->pace_ns;
+    while (now_ns() < until_ns) {
+        for (unsigned i = 0; i < 8; i++) {
+            steal_pause();
+        }
+    }
+}
+
+static void adapt_pace(struct steal_worker *worker, unsigned taken)
+{
+    if (taken < BATCH_IS_SMALL) {
+        uint64_t slower_ns = worker->pace_ns ? worker->pace_ns * 2 : PACE_FIRST_NS;
+        worker->pace_ns = slower_ns < PACE_MAX_NS ? slower_ns : PACE_MAX_NS;
+    } else if (taken >= BATCH_IS_LARGE) {
+        worker->pace_ns /= 2;
+    }
+    worker->taken_ns = worker->pace_ns ? now_ns() : 0;
+}
+
+/* The worker's deque is empty. */
+static bool take_from_ring(struct steal_worker *worker, struct steal_ring *ring,
+                           struct steal_task *out)
+{
+    struct steal_pool *pool = worker->pool;
+    struct steal_task batch[STEAL_BATCH_MAX];
+    unsigned n = steal_ring_take(ring, batch, STEAL_BATCH_MAX, count_awake(pool));
+    if (n == 0) {
+        return false;
+    }
+    adapt_pace(worker, n);
+    tell_room(pool, ring);
+    *out = batch[0];
+    if (n > 1) {
+        /* For a moment nobody could see these tasks: a worker may have gone to sleep meanwhile. */
+        steal_deque_fill(&worker->deque, batch + 1, n - 1);
+        STEAL_POINT();
+        steal_submitted(pool);
+    }
+    return true;
+}
+
+static bool steal_from_others(struct steal_worker *worker, struct steal_task *out)
+{
+    struct steal_pool *pool = worker->pool;
+    unsigned first = (unsigned)(next_random(worker) % pool->n_workers);
+    for (unsigned i = 0; i < pool->n_workers; i++) {
+        unsigned index = first + i < pool->n_workers ? first + i : first + i - pool->n_workers;
+        struct steal_worker *victim = &pool->workers[index];
+        if (victim != worker && steal_deque_steal(&victim->deque, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool look(struct steal_worker *worker, struct steal_task *out)
+{
+    for (unsigned i = 0; i < STEAL_RINGS; i++) {
+        /* In turns, so that no ring is left behind for ever. */
+        worker->turn = (worker->turn + 1) % STEAL_RINGS;
+        if (take_from_ring(worker, &worker->pool->rings[worker->turn], out)) {
+            return true;
+        }
+    }
+    return steal_from_others(worker, out);
+}
+
+/* Everything that this worker knows of has run. Whoever waits for the end is told, if this was it.
+ * True where the worker shall leave. */
+static bool publish_end(struct steal_worker *worker)
+{
+    struct steal_pool *pool = worker->pool;
+    if (atomic_load_explicit(&worker->completed, memory_order_relaxed) != worker->ran) {
+        /* Release: what the tasks wrote. Before the look at the waiters: they count themselves
+         * first and then add up, so one of both sees the other. */
+        atomic_store_explicit(&worker->completed, worker->ran, memory_order_seq_cst);
+        STEAL_POINT();
+        if (atomic_load_explicit(&pool->end_waiters, memory_order_seq_cst) > 0 &&
+            steal_is_quiescent(pool)) {
+            atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
+            steal_futex_wake(&pool->end_epoch, INT32_MAX);
+        }
+    }
+    if (!steal_is_over(pool)) {
+        return false;
+    }
+    steal_wake_all(pool);
+    return true;
+}
+
+/* Who submitted meanwhile may have relied on this searcher, which found another task: so the last
+ * one looks again after it is not counted any more. */
+static void end_search(struct steal_pool *pool)
+{
+    uint64_t before =
+        atomic_fetch_sub_explicit(&pool->sleep_state, STEAL_SEARCHER, memory_order_seq_cst);
+    bool was_last = (before & ~STEAL_STOPPING) / STEAL_SEARCHER == 1;
+    STEAL_POINT();
+    if (was_last && steal_has_work(pool)) {
+        steal_submitted(pool);
+    }
+}
+
+/* The caller counts as a searcher. True where it found a task: then it does not any more. */
+static bool search(struct steal_worker *worker, struct steal_task *out)
+{
+    uint64_t until_ns = now_ns() + SEARCH_NS;
+    do {
+        if (look(worker, out)) {
+            end_search(worker->pool);
+            return true;
+        }
+        for (unsigned i = 0; i < SEARCH_PAUSES; i++) {
+            steal_pause();
+        }
+    } while (now_ns() < until_ns);
+    return false;
+}
+
+/* STEAL_SEARCHER where the caller counts as one now, 0 where enough others search. */
+static uint64_t begin_search(struct steal_pool *pool)
+{
+    uint64_t state = atomic_load_explicit(&pool->sleep_state, memory_order_relaxed);
+    if ((state & ~STEAL_STOPPING) / STEAL_SEARCHER >= pool->searchers_max) {
+        return 0;
+    }
+    atomic_fetch_add_explicit(&pool->sleep_state, STEAL_SEARCHER, memory_order_seq_cst);
+    return STEAL_SEARCHER;
+}
+
+/* False where the worker shall leave. */
+static bool wait_for_task(struct steal_worker *worker, struct steal_task *out)
+{
+    uint64_t counted = begin_search(worker->pool);
+    for (;;) {
+        if (counted && search(worker, out)) {
+            return true;
+        }
+        if (publish_end(worker)) {
+            return false;
+        }
+        steal_park(worker, counted);
+        counted = STEAL_SEARCHER;
+        worker->pace_ns = 0;
+    }
+}
+
+void *steal_worker_main(void *argument)
+{
+    struct steal_worker *worker = argument;
+    struct steal_task task;
+    steal_worker_current = worker;
+    for (;;) {
+        while (steal_deque_pop(&worker->deque, &task)) {
+            run(worker, task);
+        }
+        keep_pace(worker);
+        if (!look(worker, &task) && (publish_end(worker) || !wait_for_task(worker, &task))) {
+            return NULL;
+        }
+        run(worker, task);
+    }
+}
