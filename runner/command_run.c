@@ -11,6 +11,7 @@
 #include "runner/show/console.h"
 #include "runner/show/progress.h"
 #include "runner/show/result_tables.h"
+#include "runner/show/seed_tables.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -21,7 +22,8 @@ static const struct option_spec specs[] = {
     SETTINGS_OPTIONS_IDENTITY,
     PROVENANCE_OPTIONS,
     {"quick", 'q', OPTION_FLAG, NULL, "The whole matrix in about 45 s: at least 3 rounds"},
-    {"plan", 0, OPTION_VALUE, "FILE", "Measure what FILE lists (format: runner/plan.h)"},
+    {"plan", 0, OPTION_VALUE, "PLAN",
+     "quick, default, full, seeds, or a file (format: runner/plan.h)"},
     {"bench", 0, OPTION_LIST, "NAME,…", "Only these benchmarks"},
     {"executor", 0, OPTION_LIST, "NAME,…", "Only these executors"},
     {"threads", 't', OPTION_LIST, "N,…", "Only these numbers of threads"},
@@ -42,13 +44,15 @@ static const struct option_usage usage = {
     .command = "run",
     .summary = "Measures the plan's cells, each in a process of its own, prints a table, and posts "
                "the run where a server is named.",
-    .examples = "Examples:\n"
-                "  breakeven-runner run --quick\n"
-                "  breakeven-runner run --bench ThreadPoolSpawn --threads 2,8 --repetitions 10\n"
-                "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
-                "CI, after a merge\n"
-                "\nExit: 0 fine, 2 usage, 3 some cell could not be measured, 4 not delivered (it "
-                "waits in the spool), 130 interrupted\n",
+    .examples =
+        "Examples:\n"
+        "  breakeven-runner run --quick\n"
+        "  breakeven-runner run --bench ThreadPoolSpawn --threads 2,8 --repetitions 10\n"
+        "  breakeven-runner run --plan seeds   # both published tables, beside this machine's\n"
+        "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
+        "CI, after a merge\n"
+        "\nExit: 0 fine, 2 usage, 3 some cell could not be measured, 4 not delivered (it "
+        "waits in the spool), 130 interrupted\n",
     .specs = specs,
 };
 
@@ -103,8 +107,12 @@ static bool take_plan(struct job *job, GError **error)
         .task_costs = options_list(options, "task-cost"),
         .params = options_list(options, "param"),
     };
-    job->plan = file ? plan_read_file(file, &filter, error)
-                     : plan_built_in(is_quick ? "quick" : "default", &filter, error);
+    bool is_file = file && !plan_is_built_in(file);
+    job->plan = is_file ? plan_read_file(file, &filter, error)
+                        : plan_built_in(file       ? file
+                                        : is_quick ? "quick"
+                                                   : "default",
+                                        &filter, error);
     if (!job->plan)
         return false;
     guint64 rounds = job->plan->rounds, budget_s = job->plan->budget_seconds;
@@ -276,6 +284,13 @@ static int hand_over(const struct job *job, const Run *run, const GString *docum
     return EXIT_UNDELIVERED;
 }
 
+static void print_seeds(const GPtrArray *results)
+{
+    GString *tables = seed_tables_draw(results);
+    console_print("\n%s", tables->str);
+    g_string_free(tables, TRUE);
+}
+
 static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
                   GError **error)
 {
@@ -285,6 +300,8 @@ static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t
         GString *table = result_tables_draw(outcome->results, job->machine->effective_cpus);
         console_write(table->str, table->len);
         g_string_free(table, TRUE);
+        if (strcmp(job->plan->name, "seeds") == 0)
+            print_seeds(outcome->results);
     }
     int code = EXIT_FINE;
     if (wants_document(job)) {
@@ -311,6 +328,10 @@ static int print_cells(const Plan *plan)
         g_autofree char *name = bench_case_name(cell->bench, &cell->values);
         console_print("%s\n", name);
     }
+    double length_s = plan_length_s(plan);
+    if (length_s > 0)
+        console_message("%u cells, at least %u rounds: about %.1f min", plan->cells->len,
+                        plan->rounds, length_s / 60);
     return EXIT_FINE;
 }
 

@@ -9,6 +9,7 @@
 #include "runner/plan_params.h"
 #include <string.h>
 
+#define INSTALLED     "installed"
 #define THREADS_MAX   4096u
 #define TASK_COST_MAX 1000000000000ull
 
@@ -22,6 +23,7 @@ struct axes {
     GStrv threads, task_costs;
     const PlanFile *file;
     const char *group;
+    bool is_any_executor; /* those that are installed: a cell that one cannot be is passed over */
     GHashTable *refusals; /* "--threads 3" → why a cell that the filter asks for cannot be */
 };
 
@@ -95,7 +97,7 @@ static bool check_cell(struct axes *axes, const struct cell *cell, bool *out_tak
         return true;
     const struct plan_filter *filter = axes->filter;
     bool is_filtered = filter->executors || filter->threads || filter->task_costs || filter->params;
-    if (is_filtered) {
+    if (is_filtered || axes->is_any_executor) {
         note_refusal(axes, cell, refusal->message);
         return true;
     }
@@ -205,6 +207,17 @@ static const char *resolve_executor(const char *name, const char *origin, GError
     return NULL;
 }
 
+static GStrv installed_executors(void)
+{
+    g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+    for (const struct executor_entry *entry = executors; entry->name; entry++) {
+        struct executor_facts facts;
+        if (executor_describe(entry->name, &facts, NULL))
+            g_strv_builder_add(builder, entry->name);
+    }
+    return g_strv_builder_end(builder);
+}
+
 /* The executors of a group for one benchmark: the group's, or the benchmark's own; the filter's
  * where it names any. */
 static bool add_executors(Plan *plan, struct axes *axes, const struct bench *bench, GStrv own,
@@ -220,9 +233,11 @@ static bool add_executors(Plan *plan, struct axes *axes, const struct bench *ben
         }
         return filter->executors ? true : add_threads(plan, axes, cell, error);
     }
-    g_auto(GStrv) names = filter->executors ? list_copy(filter->executors)
-                          : own             ? g_strdupv(own)
-                                            : plan_file_split(bench->executors);
+    axes->is_any_executor = own && g_str_equal(own[0], INSTALLED);
+    g_auto(GStrv) names = filter->executors       ? list_copy(filter->executors)
+                          : axes->is_any_executor ? installed_executors()
+                          : own                   ? g_strdupv(own)
+                                                  : plan_file_split(bench->executors);
     for (char **name = names; *name; name++) {
         const char *resolved =
             resolve_executor(*name, filter->executors ? "--executor" : axes->origin, error);
@@ -394,7 +409,9 @@ static bool read_head(Plan *plan, const PlanFile *file, GError **error)
            plan_file_number(file, "sample-ms", (struct plan_range){1, 60000, false},
                             &plan->sample_ms, error) &&
            plan_file_number(file, "timeout", (struct plan_range){1, 3600, false},
-                            &plan->timeout_seconds, error);
+                            &plan->timeout_seconds, error) &&
+           plan_file_number(file, "cell-ms", (struct plan_range){1, 3600000, false}, &plan->cell_ms,
+                            error);
 }
 
 Plan *plan_parse(const char *text, gsize length, const char *origin,
@@ -433,16 +450,50 @@ Plan *plan_read_file(const char *path, const struct plan_filter *filter, GError 
 }
 
 /* Embedded by the build: runner/plans/. */
-extern const unsigned char runner_plan_quick[], runner_plan_default[];
-extern const size_t runner_plan_quick_length, runner_plan_default_length;
+extern const unsigned char runner_plan_quick[], runner_plan_default[], runner_plan_full[],
+    runner_plan_seeds[];
+extern const size_t runner_plan_quick_length, runner_plan_default_length, runner_plan_full_length,
+    runner_plan_seeds_length;
+
+static const struct built_in {
+    const char *name;
+    const unsigned char *text;
+    const size_t *length;
+} built_ins[] = {
+    {"quick", runner_plan_quick, &runner_plan_quick_length},
+    {"default", runner_plan_default, &runner_plan_default_length},
+    {"full", runner_plan_full, &runner_plan_full_length},
+    {"seeds", runner_plan_seeds, &runner_plan_seeds_length},
+};
+
+static const struct built_in *find_built_in(const char *name)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(built_ins); i++)
+        if (strcmp(built_ins[i].name, name) == 0)
+            return &built_ins[i];
+    return NULL;
+}
+
+bool plan_is_built_in(const char *name)
+{
+    return find_built_in(name) != NULL;
+}
 
 Plan *plan_built_in(const char *name, const struct plan_filter *filter, GError **error)
 {
-    bool is_quick = strcmp(name, "quick") == 0;
-    const void *text = is_quick ? runner_plan_quick : runner_plan_default;
-    gsize length = is_quick ? runner_plan_quick_length : runner_plan_default_length;
+    const struct built_in *built_in = find_built_in(name);
+    if (!built_in) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND, "there is no built-in plan %s", name);
+        return NULL;
+    }
     g_autofree char *origin = g_strdup_printf("the built-in plan %s", name);
-    return plan_parse((const char *)text, length, origin, filter, error);
+    return plan_parse((const char *)built_in->text, *built_in->length, origin, filter, error);
+}
+
+double plan_length_s(const Plan *plan)
+{
+    double rounds_s = (double)plan->cells->len * plan->rounds * plan->cell_ms / 1000;
+    return plan->cell_ms ? MAX(rounds_s, plan->budget_seconds) : 0;
 }
 
 void plan_free(Plan *plan)

@@ -2,26 +2,27 @@
  * What is to be measured: the cells of the matrix and how often. A plan is a key file:
  *
  *   [plan]
- *   name = nightly            # goes into the run's context; letters, digits, . _ -
- *   rounds = 10               # rounds to measure, 1 to 1000; with time-budget: at least so many
- *   time-budget = 300         # optional, seconds: further rounds are begun while one more is
- * likely to fit samples = 1               # samples of each cell in a round, 1 to 100 (default 1)
- *   sample-ms = 100           # what a sample should last at least, 1 to 60000 (default 100)
- *   timeout = 60              # optional, seconds after which a cell counts as hanging, 1 to 3600
- * (default 60)
+ *   name = nightly         # goes into the context; letters, digits, . _ -
+ *   rounds = 10            # 1 to 1000; with a time-budget: at least so many
+ *   time-budget = 300      # seconds: further rounds while one more is likely to fit
+ *   samples = 1            # of each cell in a round, 1 to 100 (1)
+ *   sample-ms = 100        # what a sample should last, 1 to 60000 (100)
+ *   timeout = 60           # seconds after which a cell hangs, 1 to 3600 (60)
+ *   cell-ms = 700          # what a cell takes in a round on two CPUs, all in all:
+ *                          # its process, probe, warm-up and samples
  *
- *   [cells spawn]             # any number of groups; the name is only for messages
- *   bench = ThreadPoolSpawn   # one or more, separated by commas
- *   executor = direct, fifo   # default: those of the benchmark's own matrix
- *   threads = 1, 2, 4, 8      # default 1, 2, 4, 8; left out for executors and benchmarks that take
- * none task-cost = 1000, 10000   # default 1000, 10000, 100000
- *
- *   pause_us = 0, 300, first  # and the like: a benchmark's own parameters, by their names
- *   placement = none, compact # default none; see machine/placement.h
+ *   [cells spawn]          # any number of groups; names are for messages
+ *   bench = ThreadPoolSpawn
+ *   executor = fifo        # default: the benchmark's own matrix
+ *   executor = installed   # all of this machine that the benchmark takes
+ *   threads = 1, 2, 4, 8   # default; left out where there are none
+ *   task-cost = 1000       # default 1000, 10000, 100000
+ *   pause_us = 0, first    # a benchmark's own parameters, by their names
+ *   placement = compact    # default none; see machine/placement.h
  *
  * A group stands for every combination of its lists. An unknown group, key, benchmark or executor,
- * a value that cannot be and a cell that is there twice are faults of one line. plans/quick.plan
- * and plans/default.plan are built in. */
+ * a value that cannot be and a cell that is there twice are faults of one line. Those
+ * of plans/ are built in: quick, default, full, seeds. */
 #pragma once
 
 #include "runner/cell.h"
@@ -36,6 +37,7 @@ typedef struct plan {
     guint samples;        /* of each cell in a round */
     guint sample_ms;
     guint timeout_seconds; /* of one cell in one round */
+    guint cell_ms;         /* that one cell is thought to take in a round; 0: not said */
     GArray *cells;         /* struct cell */
 } Plan;
 
@@ -52,7 +54,10 @@ struct plan_filter {
 Plan *plan_parse(const char *text, gsize length, const char *origin,
                  const struct plan_filter *filter, GError **error);
 Plan *plan_read_file(const char *path, const struct plan_filter *filter, GError **error);
-/* "quick" or "default". */
+/* quick, default, full or seeds. */
+bool plan_is_built_in(const char *name);
 Plan *plan_built_in(const char *name, const struct plan_filter *filter, GError **error);
+/* How long it is thought to take in seconds; 0 where it does not say. */
+double plan_length_s(const Plan *plan);
 void plan_free(Plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)

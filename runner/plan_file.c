@@ -16,7 +16,7 @@ struct plan_file {
 };
 
 static const char *const head_keys[] = {"name",      "rounds",  "time-budget", "samples",
-                                        "sample-ms", "timeout", NULL};
+                                        "sample-ms", "timeout", "cell-ms",     NULL};
 static const char *const cell_keys[] = {"bench", "executor", "threads", "task-cost", NULL};
 
 /* Group heads and keys that are there twice. */
@@ -73,7 +73,8 @@ static const char **all_cell_keys(const char *const *more_keys)
     for (; *more_keys; more_keys++)
         g_ptr_array_add(all, (gpointer)(guintptr)*more_keys);
     g_ptr_array_add(all, NULL);
-    return (const char **)g_ptr_array_free(all, FALSE);
+    gpointer list = g_ptr_array_free(all, FALSE);
+    return list;
 }
 
 static bool check_groups(PlanFile *file, const char *const *more_keys, GError **error)

@@ -17,7 +17,8 @@ const char **plan_params_keys(void)
             if (!g_ptr_array_find_with_equal_func(keys, param->name, g_str_equal, NULL))
                 g_ptr_array_add(keys, (gpointer)(guintptr)param->name);
     g_ptr_array_add(keys, NULL);
-    return (const char **)g_ptr_array_free(keys, FALSE);
+    gpointer list = g_ptr_array_free(keys, FALSE);
+    return list;
 }
 
 /* The values that the command line gives to a name; NULL where it does not name it. */

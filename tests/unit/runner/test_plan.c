@@ -30,6 +30,8 @@ static char *cell_names(const Plan *plan)
     return g_string_free(names, FALSE);
 }
 
+#define HEAD "[plan]\nname = t\nrounds = 2\n"
+
 static void test_built_in(void)
 {
     g_autoptr(Plan) quick = plan_built_in("quick", &no_filter, NULL);
@@ -38,14 +40,37 @@ static void test_built_in(void)
     g_assert_cmpuint(quick->rounds, ==, 3);
     g_assert_cmpuint(quick->budget_seconds, ==, 45);
     g_assert_cmpstr(whole->name, ==, "default");
-    g_assert_cmpuint(whole->budget_seconds, ==, 0);
+    g_assert_cmpuint(whole->budget_seconds, ==, 280);
     /* WorkloadCost 3, ThreadPoolSpawn direct 3 and fifo 12, SerialTaskGroup 3, ThreadedTaskGroup 12
      */
     g_assert_cmpuint(quick->cells->len, ==, 33);
-    g_assert_cmpuint(whole->cells->len, ==, 33);
+    g_assert_cmpuint(whole->cells->len, ==,
+                     33 + 12); /* three latencies, two executors and pauses */
+    /* Each says what a cell may take; the default plan is five minutes at most. */
+    const char *const names[] = {"quick", "default", "full", "seeds"};
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autoptr(Plan) plan = plan_built_in(names[i], &no_filter, NULL);
+        g_assert_true(plan_is_built_in(names[i]));
+        g_assert_cmpstr(plan->name, ==, names[i]);
+        g_assert_cmpuint(plan->cell_ms, >, 0);
+        g_assert_cmpfloat(plan_length_s(plan), >, 0);
+    }
+    g_assert_cmpfloat(plan_length_s(quick), <=, 45);
+    g_assert_cmpfloat(plan_length_s(whole), <=, 300);
+    g_assert_false(plan_is_built_in("quick.plan"));
 }
 
-#define HEAD "[plan]\nname = t\nrounds = 2\n"
+/* Every executor that is there, where it can be: the others are passed over, not faults. */
+static void test_installed(void)
+{
+    g_autoptr(Plan) plan = parse(HEAD "[cells a]\nbench=ThreadedTaskGroup,ThreadPoolSpawn\n"
+                                      "executor=installed\nthreads=2\ntask-cost=1000\n",
+                                 &no_filter, NULL);
+    g_autofree char *names = cell_names(plan);
+    g_assert_nonnull(strstr(names, "ThreadPoolSpawn/executor:direct/task_cost:1000"));
+    g_assert_null(strstr(names, "ThreadedTaskGroup/executor:direct"));
+    g_assert_nonnull(strstr(names, " ThreadPoolSpawn/executor:fifo/threads:2/task_cost:1000"));
+}
 
 static void test_lists_are_multiplied_out(void)
 {
@@ -256,6 +281,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/plan/built-in", test_built_in);
+    g_test_add_func("/plan/installed", test_installed);
     g_test_add_func("/plan/lists", test_lists_are_multiplied_out);
     g_test_add_func("/plan/group-defaults", test_defaults_of_a_group);
     g_test_add_func("/plan/placement", test_placement);
