@@ -27,6 +27,7 @@ struct command {
 };
 
 int command_run(int argc, char **argv, GError **error);
+int command_check_executor(int argc, char **argv, GError **error);
 int command_list(int argc, char **argv, GError **error);
 int command_machine(int argc, char **argv, GError **error);
 int command_post(int argc, char **argv, GError **error);

@@ -79,7 +79,7 @@ struct executor_ops {
     int (*create)(void **out_self, const struct executor_config *config, char *message,
                   size_t message_size);
     /* Takes one task, to run exactly once with `argument`. May wait for room. Where it fails the
-     * task never runs. After shutdown it fails. */
+     * task never runs. After shutdown it fails (EXECUTOR_NO_THREADS: it may). */
     int (*submit)(void *self, executor_task_fn task, void *argument);
     /* Returns when every task submitted so far has run, and every task that those submitted. */
     int (*wait_all)(void *self);

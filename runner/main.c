@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"machine", "facts of this machine", command_machine},
     {"post", "send files of results, or what waits in the spool", command_post},
     {"history", "tell a server a project's commits", command_history},
+    {"check-executor", "whether an executor keeps the contract", command_check_executor},
 };
 
 static void print_help(void)
@@ -22,7 +23,7 @@ static void print_help(void)
                   "dispatchers behave, and posts the "
                   "results.\n\nCommands:\n");
     for (gsize i = 0; i < G_N_ELEMENTS(commands); i++)
-        console_print("  %-10s %s\n", commands[i].name, commands[i].summary);
+        console_print("  %-14s %s\n", commands[i].name, commands[i].summary);
     console_print("\nOptions stand above the environment (BREAKEVEN_SERVER, BREAKEVEN_PROJECT, "
                   "BREAKEVEN_MACHINE, BREAKEVEN_TOKEN, …),\nand it above the key file "
                   "$XDG_CONFIG_HOME/breakeven/runner.conf ([runner], server = …).\n");

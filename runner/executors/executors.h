@@ -26,6 +26,7 @@ struct executor_facts {
     char name[EXECUTOR_NAME_BYTES_MAX + 1];
     char version[128];
     uint64_t capabilities;
+    bool has_region; /* run_region is there */
 };
 
 extern const struct executor_entry executors[]; /* ends with a row whose name is NULL */

@@ -47,7 +47,7 @@ static void fifo_destroy(void *self)
 static const struct executor_ops fifo_ops = {
     .abi = EXECUTOR_ABI,
     .size = sizeof fifo_ops,
-    .capabilities = EXECUTOR_SUBMIT_WORKER | EXECUTOR_REUSABLE,
+    .capabilities = EXECUTOR_SUBMIT_WORKER | EXECUTOR_SUBMIT_ANY | EXECUTOR_REUSABLE,
     .name = "fifo",
     .version = "",
     .create = fifo_create,

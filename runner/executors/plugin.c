@@ -97,7 +97,8 @@ const struct executor_ops *plugin_load_module(const char *name, const char *inst
 
 bool plugin_facts(const struct executor_ops *ops, struct executor_facts *out, GError **error)
 {
-    *out = (struct executor_facts){.capabilities = ops->capabilities};
+    *out = (struct executor_facts){.capabilities = ops->capabilities,
+                                   .has_region = PLUGIN_HAS(ops, run_region)};
     if (g_strlcpy(out->name, ops->name, sizeof out->name) >= sizeof out->name ||
         g_strlcpy(out->version, ops->version, sizeof out->version) >= sizeof out->version) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,

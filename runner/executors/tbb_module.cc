@@ -113,7 +113,7 @@ executor_ops make_ops()
     ops.abi = EXECUTOR_ABI;
     ops.size = sizeof ops;
     ops.capabilities = EXECUTOR_SUBMIT_WORKER | EXECUTOR_REUSABLE | EXECUTOR_CALLER_HELPS |
-                       EXECUTOR_GLOBAL | EXECUTOR_SPINS;
+                       EXECUTOR_GLOBAL;
     ops.name = "tbb";
     ops.version = TBB_runtime_version();
     ops.create = tbb_create;

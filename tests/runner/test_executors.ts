@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors from the outside: the example of deploy/docs/executor.md is built as its page says, checked, and measured by the path
+// of its library; a library that crashes is the error of its cell.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { program, World } from "./support/world";
+
+const source = process.env.BREAKEVEN_SOURCE_DIR ?? ".";
+let world: World;
+let folder: string;
+before(() => {
+  world = new World();
+  folder = mkdtempSync(join(tmpdir(), "breakeven-executor-"));
+});
+after(() => {
+  world.remove();
+  rmSync(folder, { recursive: true });
+});
+
+function build(name: string, text: string): string {
+  const library = join(folder, `lib${name}.so`);
+  writeFileSync(join(folder, `${name}.c`), text);
+  execFileSync("cc", ["-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-I", join(source, "runner"), join(folder, `${name}.c`), "-o", library]);
+  return library;
+}
+
+function example(): string {
+  return readFileSync(join(source, "deploy/docs/executor.md"), "utf8").match(/```c\n(.*?)```/s)![1]!;
+}
+
+test("the documented example builds without a warning, keeps the contract and is measured under its own name", async () => {
+  const library = build("mine", example());
+  assert.ok(example().trim().split("\n").length <= 35);
+  const check = await world.expect(0, ["check-executor", "--json", library]);
+  const [report] = JSON.parse(check.stdout);
+  assert.equal(report.name, "pipe");
+  assert.equal(report.passed, true);
+  assert.deepEqual(report.checks.filter((c: any) => c.state === "failed"), []);
+  const plan = join(folder, "mine.plan");
+  writeFileSync(plan, `[plan]\nname = mine\nrounds = 1\nsample-ms = 1\n[cells a]\nbench = ThreadedTaskGroup\nexecutor = fifo\nthreads = 2\ntask-cost = 100000\n`);
+  const run = await world.expect(0, ["run", "--json", "--plan", plan, "--executor", `fifo,${library}`]);
+  const results = JSON.parse(run.stdout).results;
+  assert.deepEqual(results.map((r: any) => r.params.executor).sort(), ["fifo", "pipe"]);
+  for (const result of results) assert.equal(result.error, undefined);
+  assert.equal(results.find((r: any) => r.params.executor === "pipe").info.library, "1");
+});
+
+test("a library that crashes in a cell is that cell's error, and check-executor says so with status 1", async () => {
+  const library = build("crash", example().replace('"pipe"', '"crash"').replace("job.task(job.argument);", "abort();"));
+  const plan = join(folder, "crash.plan");
+  writeFileSync(plan, `[plan]\nname = crash\nrounds = 1\nsample-ms = 1\n[cells a]\nbench = ThreadedTaskGroup\nexecutor = fifo, ${library}\nthreads = 2\ntask-cost = 100000\n`);
+  const run = await world.expect(3, ["run", "--json", "--plan", plan]);
+  const results = JSON.parse(run.stdout).results;
+  assert.match(results.find((r: any) => r.params.executor === "crash").error, /crashed: killed by SIGABRT/);
+  assert.equal(results.find((r: any) => r.params.executor === "fifo").error, undefined);
+  const check = await world.expect(1, ["check-executor", library]);
+  assert.match(check.stdout, /FAILED {2}exactly-once .*crashed: killed by SIGABRT/);
+});
+
+test("what cannot be loaded is an error of use", async () => {
+  const none = await world.expect(2, ["check-executor", "./none.so"]);
+  assert.match(none.stderr, /none\.so: cannot open shared object file/);
+  const other = await world.expect(2, ["run", "--executor", program("breakeven-runner")]);
+  assert.match(other.stderr, /--executor: .*breakeven-runner/);
+  assert.match((await world.expect(2, ["check-executor", "fito"])).stderr, /executor fito: there is none of that name/);
+  assert.match((await world.expect(2, ["check-executor"])).stderr, /needs the name of an executor/);
+});
