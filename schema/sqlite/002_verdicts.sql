@@ -12,6 +12,7 @@ CREATE TABLE series_level ( -- what holds now, so that comparisons need not read
     series_id       INTEGER PRIMARY KEY REFERENCES series (id), -- the line
     n_commits       INTEGER NOT NULL,                           -- commits it was judged on
     last_commit_id  INTEGER NOT NULL REFERENCES "commit" (id),  -- the newest of them
+    first_commit_id INTEGER NOT NULL REFERENCES "commit" (id),  -- the oldest of them
     start_commit_id INTEGER NOT NULL REFERENCES "commit" (id),  -- where its last segment begins
     judged_seq      INTEGER NOT NULL,                           -- the latest run that was taken
     judged_ms       INTEGER NOT NULL,                           -- when, since 1970 UTC

@@ -27,7 +27,8 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
     [IS_WAITING] = {"is run queued", "SELECT 1 FROM analysis_queue WHERE run_seq = ?1", false},
     [LEVEL_OF_SERIES] =
         {"level of series",
-         "SELECT n_commits, last_commit_id, start_commit_id, judged_seq, judged_ms, n, level, "
+         "SELECT n_commits, last_commit_id, first_commit_id, start_commit_id, judged_seq, "
+         "judged_ms, n, level, "
          "noise, base_n, base_level, base_noise FROM series_level WHERE series_id = ?1",
          false},
     [STATE_OF_SERIES] = {"state of series",
@@ -140,15 +141,16 @@ bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct
         *out = (struct store_level){.series_id = series_id,
                                     .n_commits = (guint)sqlite3_column_int64(statement, 0),
                                     .last_commit_id = sqlite3_column_int64(statement, 1),
-                                    .start_commit_id = sqlite3_column_int64(statement, 2),
-                                    .judged_seq = sqlite3_column_int64(statement, 3),
-                                    .judged_ms = sqlite3_column_int64(statement, 4),
-                                    .n = (guint)sqlite3_column_int64(statement, 5),
-                                    .level = sqlite3_column_double(statement, 6),
-                                    .noise = sqlite3_column_double(statement, 7),
-                                    .base_n = (guint)sqlite3_column_int64(statement, 8),
-                                    .base_level = sqlite3_column_double(statement, 9),
-                                    .base_noise = sqlite3_column_double(statement, 10)};
+                                    .first_commit_id = sqlite3_column_int64(statement, 2),
+                                    .start_commit_id = sqlite3_column_int64(statement, 3),
+                                    .judged_seq = sqlite3_column_int64(statement, 4),
+                                    .judged_ms = sqlite3_column_int64(statement, 5),
+                                    .n = (guint)sqlite3_column_int64(statement, 6),
+                                    .level = sqlite3_column_double(statement, 7),
+                                    .noise = sqlite3_column_double(statement, 8),
+                                    .base_n = (guint)sqlite3_column_int64(statement, 9),
+                                    .base_level = sqlite3_column_double(statement, 10),
+                                    .base_noise = sqlite3_column_double(statement, 11)};
     return finish(reader, statement, code, error);
 }
 

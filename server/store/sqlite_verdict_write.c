@@ -33,12 +33,12 @@ const struct sqlite_statement sqlite_verdict_write_statements[VERDICT_WRITE_STAT
     [ADD_REJUDGE] = {"queue series", "INSERT OR IGNORE INTO rejudge (series_id) VALUES (?1)",
                      false},
     [DROP_REJUDGE] = {"take series from queue", "DELETE FROM rejudge WHERE series_id = ?1", false},
-    [SET_LEVEL] =
-        {"set level",
-         "INSERT OR REPLACE INTO series_level (series_id, n_commits, last_commit_id, "
-         "start_commit_id, judged_seq, judged_ms, n, level, noise, base_n, base_level, base_noise) "
-         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-         false},
+    [SET_LEVEL] = {"set level",
+                   "INSERT OR REPLACE INTO series_level (series_id, n_commits, last_commit_id, "
+                   "first_commit_id, start_commit_id, judged_seq, judged_ms, n, level, noise, "
+                   "base_n, base_level, base_noise) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                   false},
     [SET_STATE] = {"set state",
                    "INSERT OR REPLACE INTO series_state (series_id, state, tail) "
                    "VALUES (?1, ?2, ?3)",
@@ -157,10 +157,10 @@ bool sqlite_verdict_drop_rejudge(SqliteVerdictWriter *writer, int64_t series_id,
 bool sqlite_verdict_set_level(SqliteVerdictWriter *writer, const struct store_level *level,
                               GError **error)
 {
-    return WRITE(SET_LEVEL, "iiiiiiiddidd", level->series_id, (int64_t)level->n_commits,
-                 level->last_commit_id, level->start_commit_id, level->judged_seq, level->judged_ms,
-                 (int64_t)level->n, level->level, level->noise, (int64_t)level->base_n,
-                 level->base_level, level->base_noise);
+    return WRITE(SET_LEVEL, "iiiiiiiiddidd", level->series_id, (int64_t)level->n_commits,
+                 level->last_commit_id, level->first_commit_id, level->start_commit_id,
+                 level->judged_seq, level->judged_ms, (int64_t)level->n, level->level, level->noise,
+                 (int64_t)level->base_n, level->base_level, level->base_noise);
 }
 
 static void bind_bytes(sqlite3_stmt *statement, int at, GBytes *bytes)

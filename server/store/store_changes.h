@@ -11,10 +11,11 @@
 struct store_level {
     int64_t series_id;
     guint n_commits; /* commits it was judged on */
-    int64_t last_commit_id, start_commit_id;
-    int64_t judged_seq; /* the latest run that was taken */
-    int64_t judged_ms;  /* set by the writer */
-    guint n;            /* commits behind the level; 0: too few to have one */
+    int64_t last_commit_id, first_commit_id,
+        start_commit_id; /* newest, oldest, of the last segment */
+    int64_t judged_seq;  /* the latest run that was taken */
+    int64_t judged_ms;   /* set by the writer */
+    guint n;             /* commits behind the level; 0: too few to have one */
     double level, noise;
     guint base_n; /* the same before the newest commit came */
     double base_level, base_noise;

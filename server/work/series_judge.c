@@ -73,17 +73,18 @@ static void set_level(const struct detector_segment *segment, guint *n, double *
 /* What the detector says of its last level, and of the one before the newest commit. `commits` are
  * those of its tail with the newest. */
 static void add_level(const struct series_judge *judge, const struct store_series *series,
-                      const struct detector_segment *base, const Detector *now,
+                      const SeriesStream *stream, const Detector *now,
                       const struct store_commit *const *commits, guint n_commits)
 {
     struct store_level level = {.series_id = series->id,
                                 .n_commits = (guint)detector_count(now),
                                 .last_commit_id = commits[n_commits - 1]->id,
+                                .first_commit_id = stream->first_commit_id,
                                 .start_commit_id = commits[0]->id,
                                 .judged_seq = judge->run ? judge->run->seq : series->last_run_seq};
     struct detector_segment segment;
-    if (base->n > 0)
-        set_level(base, &level.base_n, &level.base_level, &level.base_noise);
+    if (detector_segment(stream->detector, &segment))
+        set_level(&segment, &level.base_n, &level.base_level, &level.base_noise);
     if (detector_segment(now, &segment)) {
         guint64 first = detector_count(now) - n_commits;
         set_level(&segment, &level.n, &level.level, &level.noise);
@@ -155,10 +156,7 @@ static bool conclude(const struct series_judge *judge, const struct store_series
     }
     guint n_commits = stream->commits->len;
     commits[n_commits++] = newest;
-    struct detector_segment base = {0};
-    if (!detector_segment(stream->detector, &base))
-        base.n = 0;
-    add_level(judge, series, &base, now, commits, n_commits);
+    add_level(judge, series, stream, now, commits, n_commits);
     g_ptr_array_add(judge->judgement->states, series_stream_save(stream, series->id));
     g_autoptr(GArray) changes = tail_changes(now);
     struct found found = {changes, commits, n_commits, detector_count(now) - n_commits};
@@ -348,14 +346,11 @@ static bool conclude_history(const struct series_judge *judge, const struct stor
     guint64 first = next > DETECTOR_TAIL ? next - DETECTOR_TAIL : 0;
     g_autofree const struct store_commit **commits = history_commits(series, history, (guint)first);
     guint n_commits = history->points->len - (guint)first;
-    struct detector_segment base = {0};
-    if (!detector_segment(stream->detector, &base))
-        base.n = 0;
     g_autoptr(Detector) now = with_newest(stream, &judge->settings);
     if (!now)
         return false;
     guint tail = MIN(n_commits, DETECTOR_TAIL);
-    add_level(judge, series, &base, now, commits + (n_commits - tail), tail);
+    add_level(judge, series, stream, now, commits + (n_commits - tail), tail);
     g_ptr_array_add(judge->judgement->states, series_stream_save(stream, series->id));
     g_autoptr(GArray) last = tail_changes(now);
     g_array_append_vals(changes, last->data, last->len);

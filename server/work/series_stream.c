@@ -48,9 +48,9 @@ struct store_state *series_stream_save(const SeriesStream *stream, int64_t serie
     sample_blob_put_int(out, stream->newest.commit_id);
     put_bits(out, stream->newest.point.value);
     sample_blob_put_uint(out, stream->newest.point.marks);
-    const int64_t numbers[] = {stream->newest.environment, stream->newest.version,
-                               stream->environment,        stream->version,
-                               stream->version_received,   stream->judged_seq};
+    const int64_t numbers[] = {
+        stream->newest.environment, stream->newest.version, stream->environment,    stream->version,
+        stream->version_received,   stream->judged_seq,     stream->first_commit_id};
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
         sample_blob_put_int(out, numbers[i]);
     sample_blob_put_uint(out, stream->commits->len);
@@ -78,7 +78,8 @@ static bool read_tail(SeriesStream *stream, struct sample_blob_reader *reader)
     stream->newest.point.marks = (guint32)sample_blob_get_uint(reader);
     int64_t *const numbers[] = {&stream->newest.environment, &stream->newest.version,
                                 &stream->environment,        &stream->version,
-                                &stream->version_received,   &stream->judged_seq};
+                                &stream->version_received,   &stream->judged_seq,
+                                &stream->first_commit_id};
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
         *numbers[i] = sample_blob_get_int(reader);
     uint64_t n = sample_blob_get_uint(reader), seen = detector_count(stream->detector);
@@ -127,6 +128,8 @@ static bool take_fact(int64_t *known, int64_t fact)
 void series_stream_push(SeriesStream *stream, const struct series_newest *newest)
 {
     stream->newest = *newest;
+    if (detector_count(stream->detector) == 0)
+        stream->first_commit_id = newest->commit_id;
     bool moved = take_fact(&stream->environment, newest->environment);
     bool renewed = take_fact(&stream->version, newest->version);
     if (moved || renewed)

@@ -19,6 +19,7 @@ typedef struct series_stream {
     struct series_newest newest;
     int64_t environment, version; /* the last known at or before the newest commit */
     int64_t version_received;     /* the last in order of receipt; 0: none */
+    int64_t first_commit_id;      /* of the whole stream; 0: none yet */
     int64_t judged_seq;           /* all runs up to this one are in it */
 } SeriesStream;
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * See comparison_side.h. The thread of whoever compares. */
+#include "server/work/comparison_side.h"
+
+#include "server/work/series_judge.h"
+#include <string.h>
+
+#define SHA_DIGITS_MIN 7u
+
+static bool is_sha(const char *text)
+{
+    size_t length = strlen(text);
+    return length >= SHA_DIGITS_MIN && length <= 64 && strspn(text, "0123456789abcdef") == length;
+}
+
+static const struct store_commit *newest_of_branch(const struct store_project *project,
+                                                   const char *branch)
+{
+    const struct store_commit *newest = NULL;
+    for (guint i = 0; i < project->runs->len; i++) {
+        const struct store_run *run = project->runs->pdata[i];
+        bool is_of = run->branch ? strcmp(run->branch, branch) == 0
+                                 : strcmp(project->default_branch, branch) == 0;
+        if (is_of && (!newest || run->commit->position > newest->position))
+            newest = run->commit;
+    }
+    return newest;
+}
+
+bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *project,
+                          const char *which, const char *text, struct comparison_side *out,
+                          GError **error)
+{
+    const struct store_run *run = store_run_find(snapshot, text);
+    *out = (struct comparison_side){0};
+    if (run && run->project == project) {
+        out->run = run;
+        out->commit = run->commit;
+        return true;
+    }
+    out->commit = newest_of_branch(project, text);
+    if (out->commit) {
+        out->branch = g_strdup(text);
+        return true;
+    }
+    GError *cause = NULL;
+    out->commit = is_sha(text) ? store_commit_find(project, text, &cause) : NULL;
+    if (out->commit)
+        return true;
+    if (cause)
+        g_propagate_prefixed_error(error, cause, "%s: ", which);
+    else
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
+                    "%s: \"%s\" is no run, no measured branch and no commit of %s; give a run's "
+                    "id, a branch, or %u digits or more of a sha",
+                    which, text, project->name, SHA_DIGITS_MIN);
+    return false;
+}
+
+#define OF_A 1u
+#define OF_B 2u
+
+const struct store_commit *comparison_merge_base(const struct store_commit *a,
+                                                 const struct store_commit *b)
+{
+    const GPtrArray *commits = a->project->commits;
+    g_autofree guint8 *flags = g_new0(guint8, commits->len);
+    flags[a->position] |= OF_A;
+    flags[b->position] |= OF_B;
+    /* Parents come before their children: downwards, the first that both reach is the newest. */
+    for (guint i = MAX(a->position, b->position) + 1; i-- > 0;) {
+        const struct store_commit *commit = commits->pdata[i];
+        if (flags[i] == (OF_A | OF_B))
+            return commit;
+        for (guint p = 0; flags[i] && commit->parents && commit->parents[p]; p++)
+            flags[commit->parents[p]->position] |= flags[i];
+    }
+    return NULL;
+}
+
+static bool is_wanted(GHashTable *machines, const struct store_run *run)
+{
+    return !machines || g_hash_table_contains(machines, run->machine);
+}
+
+GPtrArray *comparison_head_runs(const struct comparison_side *side, GHashTable *machines)
+{
+    GPtrArray *list = g_ptr_array_new();
+    const GPtrArray *runs = side->commit->project->runs;
+    for (guint i = 0; i < runs->len; i++) {
+        struct store_run *run = runs->pdata[i];
+        bool is_of = side->run ? run == side->run : run->commit == side->commit;
+        if (is_of && is_wanted(machines, run))
+            g_ptr_array_add(list, run);
+    }
+    return list;
+}
+
+GPtrArray *comparison_runs_at(const struct store_project *project, guint position,
+                              GHashTable *machines)
+{
+    g_autoptr(GHashTable) newest = g_hash_table_new(NULL, NULL); /* machine -> commit */
+    const char *branch = series_judge_branch(project);
+    for (guint i = 0; i < project->runs->len; i++) {
+        struct store_run *run = project->runs->pdata[i];
+        const struct store_commit *known = g_hash_table_lookup(newest, run->machine);
+        if (run->commit->position <= position && is_wanted(machines, run) &&
+            series_judge_takes(run, branch) && (!known || run->commit->position > known->position))
+            g_hash_table_insert(newest, run->machine, run->commit);
+    }
+    GPtrArray *list = g_ptr_array_new();
+    for (guint i = 0; i < project->runs->len; i++) {
+        struct store_run *run = project->runs->pdata[i];
+        if (g_hash_table_lookup(newest, run->machine) == run->commit &&
+            series_judge_takes(run, branch))
+            g_ptr_array_add(list, run);
+    }
+    return list;
+}
+
+static void free_inputs(gpointer inputs)
+{
+    g_array_unref(inputs);
+}
+
+static void gather(const struct store_run *run, const GArray *points, StoreSnapshot *snapshot,
+                   GHashTable *inputs)
+{
+    for (guint i = 0; i < points->len; i++) {
+        const struct store_point *point = &g_array_index(points, struct store_point, i);
+        struct store_series *series = store_series_by_id(snapshot, point->series_id);
+        GArray *list = series ? g_hash_table_lookup(inputs, series) : NULL;
+        if (series && !list) {
+            list = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
+            g_hash_table_insert(inputs, series, list);
+        }
+        struct commit_point_input input = {.center = point->center,
+                                           .flagged = point->flagged,
+                                           .dirty = run->dirty,
+                                           .censored = point->censored,
+                                           .n = point->n,
+                                           .run_seq = run->seq};
+        if (list)
+            g_array_append_val(list, input);
+    }
+}
+
+GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error)
+{
+    g_autoptr(GHashTable) inputs = g_hash_table_new_full(NULL, NULL, NULL, free_inputs);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct store_run *run = runs->pdata[i];
+        g_autoptr(GArray) points = store_run_points(snapshot, run->seq, error);
+        if (!points)
+            return NULL;
+        gather(run, points, snapshot, inputs);
+    }
+    GHashTable *values = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    GHashTableIter iterator;
+    gpointer series, list;
+    g_hash_table_iter_init(&iterator, inputs);
+    while (g_hash_table_iter_next(&iterator, &series, &list)) {
+        const GArray *of_series = list;
+        g_autoptr(GArray) built = commit_points_build(
+            (const struct commit_point_input *)(const void *)of_series->data, of_series->len, NULL);
+        g_hash_table_insert(values, series, g_memdup2(built->data, sizeof(struct commit_point)));
+    }
+    return values;
+}
