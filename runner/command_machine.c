@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * breakeven-runner machine: the facts that a run says about this machine, and its topology. Main
- * thread. */
+ * breakeven-runner machine: the facts that a run says about this machine, its topology, and the
+ * doctor: what its primitives cost, and what stands in the way of steady figures. Main thread. */
 #include "runner/command.h"
 
+#include "runner/doctor.h"
 #include "runner/machine/machine.h"
 #include "runner/options.h"
 #include "runner/show/console.h"
@@ -16,9 +17,12 @@ static const struct option_spec specs[] = {
 static const struct option_usage usage = {
     .command = "machine",
     .summary =
-        "Shows what a run says about this machine: the facts that move results, and the topology.",
+        "Shows what a run says about this machine: the facts that move results, and the topology. "
+        "Measures what clock, system calls, hand-offs, wake-ups and threads cost (about a second), "
+        "and says for each and for what disturbs measuring that it is fine, or what to do.",
     .examples = "Examples:\n  breakeven-runner machine\n  breakeven-runner machine --json | jq "
-                ".environment\n",
+                ".environment\n"
+                "  breakeven-runner machine --json | jq '.checks[] | select(.fine | not)'\n",
     .specs = specs,
 };
 
@@ -38,7 +42,24 @@ static void print_facts(const json_t *facts)
     }
 }
 
-static bool print_text(const Machine *machine, const json_t *facts, GError **error)
+static void print_checks(const GPtrArray *checks)
+{
+    guint n_advice = 0;
+    console_print("\nFit to measure?\n");
+    for (guint i = 0; i < checks->len; i++) {
+        const struct doctor_check *check = (const struct doctor_check *)checks->pdata[i];
+        console_print("  %-20s %-5s %s\n", check->name, check->advice ? "look" : "fine",
+                      check->value);
+        if (check->advice)
+            console_print("  %-20s       %s\n", "", check->advice);
+        n_advice += check->advice != NULL;
+    }
+    console_print(n_advice ? "  %u of %u checks have something to do\n" : "  all is fine\n",
+                  n_advice, checks->len);
+}
+
+static bool print_text(const Machine *machine, const json_t *facts, const GPtrArray *checks,
+                       GError **error)
 {
     g_autofree char *topology = machine_draw(error);
     if (!topology)
@@ -58,10 +79,29 @@ static bool print_text(const Machine *machine, const json_t *facts, GError **err
     console_print("\nFacts of a run\n");
     print_facts(facts);
     console_print("\nTopology\n%s", topology);
+    print_checks(checks);
     return true;
 }
 
-static void print_json(const Machine *machine, json_t *facts)
+static json_t *checks_json(const GPtrArray *checks)
+{
+    json_t *array = json_array();
+    for (guint i = 0; i < checks->len; i++) {
+        const struct doctor_check *check = (const struct doctor_check *)checks->pdata[i];
+        json_t *row = json_pack("{s:s, s:s, s:b}", "name", check->name, "value", check->value,
+                                "fine", check->advice == NULL);
+        if (check->unit) {
+            json_object_set_new(row, "number", json_real(check->number));
+            json_object_set_new(row, "unit", json_string(check->unit));
+        }
+        if (check->advice)
+            json_object_set_new(row, "advice", json_string(check->advice));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static void print_json(const Machine *machine, json_t *facts, const GPtrArray *checks)
 {
     json_t *object = json_object();
     json_object_set(object, "environment", facts);
@@ -75,6 +115,7 @@ static void print_json(const Machine *machine, json_t *facts)
     json_object_set_new(object, "packages", json_integer(machine->packages));
     json_object_set_new(object, "cpu", json_string(machine->cpu_model ? machine->cpu_model : ""));
     json_object_set_new(object, "caches", json_string(machine->caches ? machine->caches : ""));
+    json_object_set_new(object, "checks", checks_json(checks));
     json_object_set_new(object, "topology",
                         json_string(machine->topology_xml ? machine->topology_xml : ""));
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
@@ -89,11 +130,16 @@ static int show(bool is_json, GError **error)
     if (!machine)
         return COMMAND_FAILED;
     json_t *facts = json_loads(machine->environment_json, 0, NULL);
+    struct machine_costs costs;
+    struct doctor_moment moment;
+    doctor_read_moment("", &moment); /* before its own work adds to it */
+    machine_costs_measure(&costs);
+    g_autoptr(GPtrArray) checks = doctor_judge(&costs, facts, &moment);
     bool is_good = true;
     if (is_json)
-        print_json(machine, facts);
+        print_json(machine, facts, checks);
     else
-        is_good = print_text(machine, facts, error);
+        is_good = print_text(machine, facts, checks, error);
     json_decref(facts);
     return is_good ? EXIT_FINE : COMMAND_FAILED;
 }

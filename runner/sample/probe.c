@@ -109,14 +109,12 @@ static bool pin_thread(pthread_t thread, size_t cpu)
     return pthread_setaffinity_np(thread, sizeof one, &one) == 0;
 }
 
-static bool handoff_take(double *out_ns)
+bool probe_handoff(size_t first, size_t second, double *out_ns)
 {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) {
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
         return false;
     }
-    size_t first = next_cpu(&allowed, 0);
-    size_t second = next_cpu(&allowed, first + 1);
     struct ball ball = {.deadline_ns = clock_wall_ns() + HANDOFF_HARD_NS};
     atomic_init(&ball.turn, 0);
     pthread_t helper;
@@ -129,6 +127,16 @@ static bool handoff_take(double *out_ns)
     atomic_store_explicit(&ball.turn, TURN_STOP, memory_order_release);
     pthread_join(helper, NULL);
     return measured;
+}
+
+static bool handoff_take(double *out_ns)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) {
+        return false;
+    }
+    size_t first = next_cpu(&allowed, 0);
+    return probe_handoff(first, next_cpu(&allowed, first + 1), out_ns);
 }
 
 static double calls_ns(const struct workload *workload, uint64_t calls)

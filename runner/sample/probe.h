@@ -7,6 +7,7 @@
 
 #include "runner/sample/workload.h"
 #include <stdbool.h>
+#include <stddef.h>
 
 struct probe {
     bool has_handoff;  /* false on a single CPU, or where the second one did not come to run in time
@@ -19,6 +20,10 @@ struct probe {
 
 /* Runs in the measuring thread; starts a second one for a moment, and pins both only as long. */
 void probe_take(struct probe *out);
+
+/* The hand-off alone, between two CPUs that this process may use. False where one did not come to
+ * run in time. */
+bool probe_handoff(size_t first_cpu, size_t second_cpu, double *out_ns);
 
 /* Median time of a call of the workload in nanoseconds, over chunks of calls that together last
  * about `duration_ns`. */
