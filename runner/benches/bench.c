@@ -8,10 +8,9 @@
 #include "schema/error.h"
 
 const struct bench *const benches[] = {
-    &bench_workload_cost,     &bench_serial_task_group,
-    &bench_thread_pool_spawn, &bench_threaded_task_group,
-    &bench_dispatch_push,     &bench_dispatch_start,
-    &bench_dispatch_reply,    NULL,
+    &bench_workload_cost,       &bench_serial_task_group, &bench_thread_pool_spawn,
+    &bench_threaded_task_group, &bench_dispatch_push,     &bench_dispatch_start,
+    &bench_dispatch_reply,      &bench_break_even,        NULL,
 };
 
 const struct bench *bench_find(const char *name)

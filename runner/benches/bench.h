@@ -89,7 +89,8 @@ char *bench_names(void); /* "WorkloadCost, …" for messages */
 
 /* The rows. */
 extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn,
-    bench_threaded_task_group, bench_dispatch_push, bench_dispatch_start, bench_dispatch_reply;
+    bench_threaded_task_group, bench_dispatch_push, bench_dispatch_start, bench_dispatch_reply,
+    bench_break_even;
 
 /* Whether a case on an executor with these capabilities has the parameter `threads`. */
 bool bench_takes_threads(const struct bench *bench, uint64_t capabilities);

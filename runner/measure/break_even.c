@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define INTERVAL_LOW  0.025
-#define INTERVAL_HIGH 0.975
+#define RANK_LOW  (BREAK_EVEN_RESAMPLES * 25 / 1000)    /* the 2.5th percentile */
+#define RANK_HIGH (BREAK_EVEN_RESAMPLES - 1 - RANK_LOW) /* the 97.5th */
 
 /* Which passes count: the identity, or a draw with replacement. */
 struct choice {
@@ -85,8 +85,8 @@ static uint64_t next_random(uint64_t *state)
 static double rank_of(const struct break_even *answer)
 {
     return answer->kind == BREAK_EVEN_FOUND   ? answer->work_ns
-           : answer->kind == BREAK_EVEN_BELOW ? -INFINITY
-                                              : INFINITY;
+           : answer->kind == BREAK_EVEN_BELOW ? -HUGE_VAL
+                                              : HUGE_VAL;
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -124,9 +124,7 @@ void break_even_bootstrap(const struct break_even_curve *curve, double threshold
         non_monotone += answer.non_monotone;
     }
     qsort(ranks, BREAK_EVEN_RESAMPLES, sizeof *ranks, compare_doubles);
-    size_t low = (size_t)(INTERVAL_LOW * BREAK_EVEN_RESAMPLES);
-    size_t high = (size_t)ceil(INTERVAL_HIGH * BREAK_EVEN_RESAMPLES) - 1;
-    out->low_ns = end_of(ranks[low], curve, &all, &out->low_is_bound);
-    out->high_ns = end_of(ranks[high], curve, &all, &out->high_is_bound);
+    out->low_ns = end_of(ranks[RANK_LOW], curve, &all, &out->low_is_bound);
+    out->high_ns = end_of(ranks[RANK_HIGH], curve, &all, &out->high_is_bound);
     out->non_monotone_share = (double)non_monotone / BREAK_EVEN_RESAMPLES;
 }
