@@ -9,6 +9,7 @@
 
 #define RUN_FILTERS    "bench+ project+ machine+ commit+ branch+ reason+ since until param.*"
 #define SERIES_FILTERS "project+ bench+ machine+ metric+ param.*"
+#define CHANGE_FILTERS "project bench+ machine+ metric+ status+ triage+ commit+"
 #define UPLOAD_FACTS   "format project commit branch parents+ time machine id"
 
 /* clang-format off */
@@ -20,6 +21,12 @@
     ROUTE("GET",    "/api/runs.csv",                       api_runs_list,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  RUN_FILTERS " samples limit cursor") \
     ROUTE("GET",    "/api/runs/{id}",                      api_run_get,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
     ROUTE("DELETE", "/api/runs/{id}",                      api_run_delete,      HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
+    ROUTE("GET",    "/api/runs/{id}/verdict",              api_run_verdict,     HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "wait") \
+    ROUTE("GET",    "/api/compare",                        api_compare,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project base head machine") \
+    ROUTE("GET",    "/api/changes",                        api_changes_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  CHANGE_FILTERS " limit cursor") \
+    ROUTE("GET",    "/api/changes.csv",                    api_changes_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  CHANGE_FILTERS " limit cursor") \
+    ROUTE("GET",    "/api/changes/{change}",               api_change_get,      HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "") \
+    ROUTE("PATCH",  "/api/changes/{change}",               api_change_patch,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects",                       api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/projects.csv",                   api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \

@@ -71,6 +71,7 @@ void api_index(HttpRequest *request)
     json_writer_string(&writer, "projects", "/api/projects");
     json_writer_string(&writer, "benchmarks", "/api/benchmarks");
     json_writer_string(&writer, "series", "/api/series");
+    json_writer_string(&writer, "changes", "/api/changes");
     json_writer_string(&writer, "machines", "/api/machines");
     json_writer_string(&writer, "health", "/healthz");
     json_writer_string(&writer, "ready", "/readyz");

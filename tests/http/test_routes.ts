@@ -5,11 +5,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertProblem, Client, runDocument } from "./support/client";
 import { type Server, startServer } from "./support/server";
+import { storeChange } from "./support/history";
 
 let server: Server;
 let client: Client;
 let series: string;
 let asset: string;
+let change: string;
 
 interface Route { method: string; path: string; parameters: string[] | null; access: string }
 
@@ -17,24 +19,27 @@ before(async () => {
   server = await startServer();
   client = await Client.of(server);
   await client.store(runDocument({ id: "first" }));
-  series = (await client.read("/api/series")).series[0].id;
+  await storeChange(client);
+  change = (await client.read("/api/changes?project=moved")).changes[0].id;
+  series = (await client.read("/api/series?project=demo")).series[0].id;
   asset = /\/assets\/([^"]+)/.exec((await client.get("/")).text)![1]!;
 });
 after(() => server.stop());
 
 function concrete(route: Route): string {
   const names: Record<string, string> = {
-    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset,
+    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
   };
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(names[name], `the test knows no ${name}`);
     return encodeURIComponent(names[name]!);
-  });
+  }) + (route.path === "/api/compare" ? "?project=demo&base=first&head=first" : "");
 }
 
 function bodyOf(route: Route): unknown {
   if (route.path === "/api/runs") return runDocument({ id: "second" });
   if (route.path.endsWith("/commits")) return { commits: [{ sha: "b".repeat(40) }] };
+  if (route.method === "PATCH") return { triage: "acknowledged" };
   if (route.method === "PUT") return { default_branch: "main" };
   return undefined;
 }
@@ -70,13 +75,13 @@ test("the contract and the route table name the same routes and query parameters
 test("an unknown query parameter is a 400 that names it, wherever parameters are known", async () => {
   const routes: Route[] = (await client.read("/api")).routes;
   for (const route of routes.filter((r) => r.parameters && r.method === "GET" && r.path.startsWith("/api")))
-    assertProblem(await client.send(route.method, `${concrete(route)}?colour=red`), 400, /colour/);
+    assertProblem(await client.send(route.method, `${concrete(route)}${concrete(route).includes("?") ? "&" : "?"}colour=red`), 400, /colour/);
 });
 
 test("another method is a 405 with Allow", async () => {
   const routes: Route[] = (await client.read("/api")).routes;
   for (const route of routes.filter((r) => r.path.startsWith("/api"))) {
-    const answer = await client.raw("PATCH", concrete(route));
+    const answer = await client.raw("PROPFIND", concrete(route));
     assertProblem(answer, 405, /./);
     const allowed = answer.headers.get("allow")!.split(/,\s*/);
     assert.ok(allowed.includes(route.method), `${route.path}: Allow: ${allowed}`);
