@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Facets are counted with hash tables over the benchmark's series, so the cost is series times
- * parameters. The request's thread, inside its snapshot. */
+ * Facets are counted, and values found again, with hash tables, so the cost is series times
+ * facets, of which there are at most SELECTION_FACETS_MAX, whatever runs bring: one parameter with
+ * 20,000 values, or 20,000 parameters. The request's thread, inside its snapshot. */
 #include "server/pages/selection.h"
 
 #include "server/pages/chart.h"
 
 #include "schema/number.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void facet_free(gpointer data)
@@ -14,6 +16,7 @@ static void facet_free(gpointer data)
     struct facet *facet = (struct facet *)data;
     g_free(facet->name);
     g_free(facet->query_name);
+    g_hash_table_unref(facet->index);
     g_array_unref(facet->values);
     g_free(facet);
 }
@@ -92,14 +95,23 @@ static GPtrArray *collect_metrics(const struct store_benchmark *benchmark)
     return metrics;
 }
 
+/* Whether the metric at this place, which may be outside, has that name. */
+static bool has_name_at(const GPtrArray *metrics, guint place, const char *name)
+{
+    return place < metrics->len &&
+           strcmp(((const struct store_series *)metrics->pdata[place])->metric, name) == 0;
+}
+
+/* Metrics are sorted, so those of one name are neighbours. */
 char *selection_metric_key(const Selection *selection, const struct store_series *metric)
 {
-    for (guint i = 0; i < selection->metrics->len; i++) {
-        const struct store_series *other =
-            (const struct store_series *)g_ptr_array_index(selection->metrics, i);
-        if (strcmp(other->metric, metric->metric) == 0 && strcmp(other->unit, metric->unit) != 0)
-            return g_strdup_printf("%s|%s", metric->metric, metric->unit);
-    }
+    const GPtrArray *metrics = selection->metrics;
+    const gpointer *found = (const gpointer *)bsearch(&metric, metrics->pdata, metrics->len,
+                                                      sizeof(gpointer), compare_metrics);
+    guint place = found ? (guint)(found - metrics->pdata) : metrics->len;
+    if (found && ((place > 0 && has_name_at(metrics, place - 1, metric->metric)) ||
+                  has_name_at(metrics, place + 1, metric->metric)))
+        return g_strdup_printf("%s|%s", metric->metric, metric->unit);
     return g_strdup(metric->metric);
 }
 
@@ -110,6 +122,8 @@ static const struct store_series *choose_metric(const Selection *selection, cons
         for (guint i = 0; strcmp(pair->name, "metric") == 0 && i < selection->metrics->len; i++) {
             const struct store_series *metric =
                 (const struct store_series *)g_ptr_array_index(selection->metrics, i);
+            if (!g_str_has_prefix(pair->value, metric->metric))
+                continue;
             g_autofree char *key = selection_metric_key(selection, metric);
             if (strcmp(key, pair->value) == 0 || strcmp(metric->metric, pair->value) == 0)
                 return metric;
@@ -140,23 +154,33 @@ static struct facet_value *facet_value_at(const struct facet *facet, guint i)
     return &g_array_index(facet->values, struct facet_value, i);
 }
 
+static struct facet_value *facet_find(const struct facet *facet, const char *text)
+{
+    guint place = GPOINTER_TO_UINT(g_hash_table_lookup(facet->index, text));
+    return place > 0 ? facet_value_at(facet, place - 1) : NULL;
+}
+
+static void facet_index(struct facet *facet, const char *text, guint place)
+{
+    g_hash_table_insert(facet->index, (gpointer)(gsize)text, GUINT_TO_POINTER(place + 1));
+}
+
 /* The values' texts stay owned by the catalogue. */
 static void facet_count(struct facet *facet, const GPtrArray *candidates)
 {
-    g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < candidates->len; i++) {
         const char *text = selection_series_value(
             facet, (const struct store_series *)g_ptr_array_index(candidates, i));
-        guint at = GPOINTER_TO_UINT(g_hash_table_lookup(index, text));
-        if (at == 0) {
+        if (!facet_find(facet, text)) {
             struct facet_value value = {.text = text};
+            facet_index(facet, text, facet->values->len);
             g_array_append_val(facet->values, value);
-            at = facet->values->len;
-            g_hash_table_insert(index, (gpointer)(gsize)text, GUINT_TO_POINTER(at));
         }
-        facet_value_at(facet, at - 1)->n_series++;
+        facet_find(facet, text)->n_series++;
     }
     g_array_sort(facet->values, compare_values);
+    for (guint i = 0; i < facet->values->len; i++)
+        facet_index(facet, facet_value_at(facet, i)->text, i);
 }
 
 static struct facet *facet_new(const char *name, const char *query_name)
@@ -165,6 +189,7 @@ static struct facet *facet_new(const char *name, const char *query_name)
     facet->name = g_strdup(name);
     facet->query_name = g_strdup(query_name);
     facet->values = g_array_new(FALSE, FALSE, sizeof(struct facet_value));
+    facet->index = g_hash_table_new(g_str_hash, g_str_equal);
     return facet;
 }
 
@@ -173,21 +198,51 @@ static int compare_facet_names(gconstpointer a, gconstpointer b)
     return strcmp((*(const struct facet *const *)a)->name, (*(const struct facet *const *)b)->name);
 }
 
+/* How many series have a parameter. */
+struct param_use {
+    const char *name;
+    guint n_series;
+};
+
+static int compare_uses(gconstpointer a, gconstpointer b)
+{
+    const struct param_use *left = (const struct param_use *)a;
+    const struct param_use *right = (const struct param_use *)b;
+    if (left->n_series != right->n_series)
+        return left->n_series > right->n_series ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+/* The parameters' names, the commonest first: struct param_use. */
+static GArray *count_params(const GPtrArray *candidates)
+{
+    g_autoptr(GHashTable) places = g_hash_table_new(g_str_hash, g_str_equal);
+    GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct param_use));
+    for (guint i = 0; i < candidates->len; i++) {
+        const GPtrArray *params = ((const struct store_series *)candidates->pdata[i])->params;
+        for (guint k = 0; k < params->len; k++) {
+            struct param_use use = {.name = ((const struct run_param *)params->pdata[k])->name};
+            guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, use.name));
+            if (place == 0) {
+                g_array_append_val(uses, use);
+                place = uses->len;
+                g_hash_table_insert(places, (gpointer)(gsize)use.name, GUINT_TO_POINTER(place));
+            }
+            g_array_index(uses, struct param_use, place - 1).n_series++;
+        }
+    }
+    g_array_sort(uses, compare_uses);
+    return uses;
+}
+
 static GPtrArray *collect_facets(const GPtrArray *candidates)
 {
-    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GArray) uses = count_params(candidates);
     GPtrArray *facets = g_ptr_array_new_with_free_func(facet_free);
-    for (guint i = 0; i < candidates->len; i++) {
-        const struct store_series *series =
-            (const struct store_series *)g_ptr_array_index(candidates, i);
-        for (guint k = 0; k < series->params->len; k++) {
-            const struct run_param *param =
-                (const struct run_param *)g_ptr_array_index(series->params, k);
-            if (!g_hash_table_add(names, param->name))
-                continue;
-            g_autofree char *query_name = g_strdup_printf("param.%s", param->name);
-            g_ptr_array_add(facets, facet_new(param->name, query_name));
-        }
+    for (guint i = 0; i < uses->len && i < SELECTION_FACETS_MAX; i++) {
+        const char *name = g_array_index(uses, struct param_use, i).name;
+        g_autofree char *query_name = g_strdup_printf("param.%s", name);
+        g_ptr_array_add(facets, facet_new(name, query_name));
     }
     g_ptr_array_sort(facets, compare_facet_names);
     g_ptr_array_insert(facets, 0, facet_new("machine", "machine"));
@@ -205,22 +260,16 @@ static void facet_choose_explicit(struct facet *facet, const GPtrArray *pairs)
         if (strcmp(pair->name, facet->query_name) != 0)
             continue;
         facet->is_explicit = true;
-        for (guint i = 0; i < facet->values->len; i++) {
-            struct facet_value *value = facet_value_at(facet, i);
-            value->is_chosen = value->is_chosen || strcmp(value->text, pair->value) == 0;
-        }
+        struct facet_value *value = facet_find(facet, pair->value);
+        if (value)
+            value->is_chosen = true;
     }
 }
 
 static bool facet_has_chosen(const struct facet *facet, const struct store_series *series)
 {
-    const char *text = selection_series_value(facet, series);
-    for (guint i = 0; i < facet->values->len; i++) {
-        const struct facet_value *value = facet_value_at(facet, i);
-        if (value->is_chosen && strcmp(value->text, text) == 0)
-            return true;
-    }
-    return false;
+    const struct facet_value *value = facet_find(facet, selection_series_value(facet, series));
+    return value && value->is_chosen;
 }
 
 static GPtrArray *keep_chosen(const struct facet *facet, const GPtrArray *candidates)
@@ -261,31 +310,21 @@ static struct facet *find_lines_facet(const Selection *selection)
     return lines;
 }
 
-static guint count_series(const struct facet *facet, const char *text, const GPtrArray *candidates)
+/* Of several the first in the facet's order. */
+static void facet_choose_largest(struct facet *facet, const GPtrArray *candidates)
 {
-    guint n = 0;
+    g_autofree guint *counts = g_new0(guint, facet->values->len + 1);
+    guint largest = 0;
     for (guint i = 0; i < candidates->len; i++) {
         const struct store_series *series =
             (const struct store_series *)g_ptr_array_index(candidates, i);
-        n += strcmp(selection_series_value(facet, series), text) == 0 ? 1 : 0;
+        counts[facet_find(facet, selection_series_value(facet, series)) -
+               facet_value_at(facet, 0)]++;
     }
-    return n;
-}
-
-static void facet_choose_largest(struct facet *facet, const GPtrArray *candidates)
-{
-    struct facet_value *largest = NULL;
-    guint most = 0;
-    for (guint i = 0; i < facet->values->len; i++) {
-        struct facet_value *value = facet_value_at(facet, i);
-        guint n = count_series(facet, value->text, candidates);
-        if (n > most) {
-            most = n;
-            largest = value;
-        }
-    }
-    if (largest)
-        largest->is_chosen = true;
+    for (guint i = 1; i < facet->values->len; i++)
+        largest = counts[i] > counts[largest] ? i : largest;
+    if (facet->values->len > 0 && counts[largest] > 0)
+        facet_value_at(facet, largest)->is_chosen = true;
 }
 
 /* The machine that was heard last, so that the page opens on what is alive. */
@@ -298,10 +337,9 @@ static void facet_choose_latest_machine(struct facet *facet, const GPtrArray *ca
         if (!latest || series->last_run_seq > latest->last_run_seq)
             latest = series;
     }
-    for (guint i = 0; latest && i < facet->values->len; i++) {
-        struct facet_value *value = facet_value_at(facet, i);
-        value->is_chosen = strcmp(value->text, latest->machine->name) == 0;
-    }
+    struct facet_value *value = latest ? facet_find(facet, latest->machine->name) : NULL;
+    if (value)
+        value->is_chosen = true;
 }
 
 static void facet_choose_all(struct facet *facet)
@@ -324,11 +362,8 @@ static void mark_reachable(const Selection *selection, const struct store_series
     }
     for (guint i = 0; i < selection->facets->len; i++) {
         struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
-        const char *text = selection_series_value(facet, series);
-        for (guint k = 0; (!missed || facet == missed) && k < facet->values->len; k++) {
-            struct facet_value *value = facet_value_at(facet, k);
-            value->is_reachable = value->is_reachable || strcmp(value->text, text) == 0;
-        }
+        if (!missed || facet == missed)
+            facet_find(facet, selection_series_value(facet, series))->is_reachable = true;
     }
 }
 

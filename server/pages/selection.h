@@ -8,7 +8,8 @@
 #include "server/http/http.h"
 #include "server/store/store.h"
 
-#define SELECTION_LINES_MAX 32u /* drawn at once; further ones are counted and said */
+#define SELECTION_LINES_MAX  32u /* drawn at once; further ones are counted and said */
+#define SELECTION_FACETS_MAX 64u /* parameters to choose by: those that most series have */
 
 struct facet_value {
     const char *text; /* "" : series without the parameter */
@@ -18,17 +19,19 @@ struct facet_value {
 };
 
 struct facet {
-    char *name;       /* of the parameter; "machine" for the machine */
-    char *query_name; /* "param.threads", "machine" */
-    GArray *values;   /* struct facet_value: numbers by size, else bytewise, "" first */
-    bool is_explicit; /* chosen by the address */
+    char *name;        /* of the parameter; "machine" for the machine */
+    char *query_name;  /* "param.threads", "machine" */
+    GArray *values;    /* struct facet_value: numbers by size, else bytewise, "" first */
+    GHashTable *index; /* the text of a value -> its place in `values`, and one */
+    bool is_explicit;  /* chosen by the address */
 };
 
 struct selection {
     GPtrArray
         *metrics; /* struct store_series *: the first of each (metric, unit), best rank first */
     const struct store_series *metric; /* of metrics; NULL where the benchmark has no series */
-    GPtrArray *facets;                 /* struct facet *: machine first, then parameters by name */
+    GPtrArray *facets; /* struct facet *: machine first, then parameters by name; at most
+                          SELECTION_FACETS_MAX of them */
     GPtrArray *series; /* struct store_series *: chosen, in the order of the facets' values; at most
                           SELECTION_LINES_MAX */
     guint n_series_chosen; /* before that maximum */

@@ -261,6 +261,37 @@ static void test_units_tell_metrics_apart(struct fixture *fixture, gconstpointer
     g_assert_cmpuint(selection->series->len, ==, 1);
 }
 
+/* One run may bring as many values of one parameter as it has results: finding a value again must
+ * not walk over all of them. */
+static void test_many_values(struct fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    for (guint i = 0; i < RUN_RESULTS_MAX; i++) {
+        g_autofree char *params = g_strdup_printf("arg0=%u", i);
+        add(fixture, 0, params, "latency");
+    }
+    g_autoptr(Selection) all = selection_new(&fixture->benchmark, NULL);
+    g_assert_cmpuint(all->n_series_chosen, ==, RUN_RESULTS_MAX);
+    ask(fixture, "param.arg0", "19998");
+    g_autoptr(Selection) one = selection_new(&fixture->benchmark, fixture->pairs);
+    g_assert_cmpuint(one->series->len, ==, 1);
+    g_assert_cmpint(((const struct store_series *)one->series->pdata[0])->id, ==, 19999);
+}
+
+/* Nor may it bring as many parameters to choose by. */
+static void test_many_params(struct fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    for (guint i = 0; i < 200; i++) {
+        g_autofree char *params = g_strdup_printf("p%u=1 threads=%u", i, i % 4);
+        add(fixture, 0, params, "latency");
+    }
+    g_autoptr(Selection) selection = selection_new(&fixture->benchmark, NULL);
+    g_assert_cmpuint(selection->facets->len, ==, 1 + SELECTION_FACETS_MAX);
+    const struct facet *last = (const struct facet *)selection->facets->pdata[SELECTION_FACETS_MAX];
+    g_assert_cmpstr(last->name, ==, "threads"); /* what most series have is there */
+}
+
 #define ADD(name, function)                                                                        \
     g_test_add("/selection/" name, struct fixture, NULL, setup, function, teardown)
 
@@ -277,5 +308,7 @@ int main(int argc, char **argv)
     ADD("generic", test_generic);
     ADD("empty", test_empty);
     ADD("units-tell-metrics-apart", test_units_tell_metrics_apart);
+    ADD("many-values", test_many_values);
+    ADD("many-params", test_many_params);
     return g_test_run();
 }
