@@ -17,6 +17,7 @@
 #define TREE_MEMBER_BYTES 64
 #define TREE_ARRAY_BYTES  128
 #define TREE_VALUE_BYTES  40
+#define TREE_BYTE_COST    TREE_OBJECT_BYTES /* at most, of a byte of text */
 
 static uint64_t tree_bytes_estimate(const char *bytes, size_t length)
 {
@@ -46,7 +47,8 @@ json_t *document_load(const char *bytes, size_t length, GError **error)
     json_t *tree;
     g_autofree char *text = NULL;
 
-    if (tree_bytes_estimate(bytes, length) > DOCUMENT_TREE_BYTES_MAX) {
+    if (length > DOCUMENT_TREE_BYTES_MAX / TREE_BYTE_COST &&
+        tree_bytes_estimate(bytes, length) > DOCUMENT_TREE_BYTES_MAX) {
         g_set_error(
             error, BREAKEVEN_ERROR, ERROR_TOO_LARGE,
             "the document holds too many values: they would take more than %" G_GUINT64_FORMAT

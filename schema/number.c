@@ -15,8 +15,6 @@
 #define DIGITS_MIN                                                                                 \
     15 /* up to here every decimal reads back as itself, so fewer digits are these, trimmed */
 #define DIGITS_MAX 17 /* enough for every double */
-#define POSITIONAL_LEAST                                                                           \
-    (-6) /* the smallest decimal exponent written without an exponent: 0.000001 */
 
 struct decimal {
     char digits[24]; /* without a leading or trailing zero */
@@ -24,18 +22,25 @@ struct decimal {
     int exponent; /* of the first digit: 1.234e5 has 5 */
 };
 
+/* Two digits at a time: the divisions are what takes long. */
 static int whole_format(uint64_t value, char *buffer)
 {
-    char reversed[20];
-    int n = 0;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[20];
+    size_t start = sizeof digits;
 
-    do {
-        reversed[n++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    for (int i = 0; i < n; i++)
-        buffer[i] = reversed[n - 1 - i];
-    return n;
+    for (; value >= 100; value /= 100) {
+        start -= 2;
+        memcpy(digits + start, pairs + value % 100 * 2, 2);
+    }
+    digits[--start] = pairs[value * 2 + 1];
+    if (value >= 10)
+        digits[--start] = pairs[value * 2];
+    memcpy(buffer, digits + start, sizeof digits - start);
+    return (int)(sizeof digits - start);
 }
 
 static void decimal_trim(struct decimal *decimal)
@@ -54,10 +59,10 @@ static const long double powers_of_ten[] = {/* all exact: 5^27 < 2^63 */
                                             1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
 /* Does the nearest whole number to value × 10^places, divided by 10^places, read back as value?
- * The product stays below 10^17 < 2^57: its last bit is worth at most 2^-7 and its error half of
- * that, so the nearest whole number is certain unless the rest lies that close to one half. The
- * quotient is right to 64 bits, and rounding it once more to 53 is right unless it lies in the very
- * middle between two doubles. */
+ * The product is rounded once, to 64 bits: its error is at most 2^-64 of it, so the nearest whole
+ * number is certain unless the rest lies that close to one half. The quotient is right to 64 bits,
+ * and rounding it once more to 53 is right unless it lies in the very middle between two doubles.
+ */
 static enum answer digits_read_back(double value, int places, uint64_t *out_whole)
 {
     long double product = (long double)value * powers_of_ten[places];
@@ -65,7 +70,7 @@ static enum answer digits_read_back(double value, int places, uint64_t *out_whol
     long double quotient;
     uint64_t mantissa;
 
-    if (fabsl(product - (long double)whole) >= 0.5L - 1.0L / 128)
+    if (fabsl(product - (long double)whole) >= 0.5L - product * 0x1.1p-64L)
         return ANSWER_UNSURE;
     quotient = (long double)whole / powers_of_ten[places];
     memcpy(&mantissa, &quotient, sizeof mantissa);
@@ -75,15 +80,27 @@ static enum answer digits_read_back(double value, int places, uint64_t *out_whol
     return (double)quotient == value ? ANSWER_YES : ANSWER_NO;
 }
 
+static bool reaches_power(double value, int exponent)
+{
+    return exponent > 0 ? (long double)value >= powers_of_ten[exponent]
+                        : (long double)value * powers_of_ten[-exponent] >= 1;
+}
+
+/* Of value's first digit. 2^b <= value < 2^(b + 1), and log10(2) is 0.30103 less 4e-9: rounded
+ * down, b times that is the exponent or one less. */
+static int decimal_exponent(double value)
+{
+    int scaled = ilogb(value) * 30103;
+    int exponent = scaled >= 0 ? scaled / 100000 : -((99999 - scaled) / 100000);
+
+    return reaches_power(value, exponent + 1) ? exponent + 1 : exponent;
+}
+
 /* False where it cannot tell. `value` lies in [1e-6, 2^53). */
 static bool decimal_from_arithmetic(double value, struct decimal *decimal)
 {
-    int exponent = POSITIONAL_LEAST;
+    int exponent = decimal_exponent(value);
 
-    while (exponent < 0 && (long double)value * powers_of_ten[-exponent - 1] >= 1)
-        exponent++;
-    while (exponent >= 0 && (long double)value >= powers_of_ten[exponent + 1])
-        exponent++;
     for (int n_digits = DIGITS_MIN; n_digits <= DIGITS_MAX; n_digits++) {
         int places = n_digits - 1 - exponent;
         uint64_t whole = 0;
@@ -183,6 +200,17 @@ size_t number_format(double value, char buffer[NUMBER_TEXT_BYTES])
         out = positional ? decimal_put_positional(&decimal, out)
                          : decimal_put_scientific(&decimal, out);
     }
+    *out = '\0';
+    return (size_t)(out - buffer);
+}
+
+size_t number_format_whole(int64_t value, char buffer[NUMBER_TEXT_BYTES])
+{
+    char *out = buffer;
+
+    if (value < 0)
+        *out++ = '-';
+    out += whole_format(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, out);
     *out = '\0';
     return (size_t)(out - buffer);
 }

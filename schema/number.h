@@ -11,6 +11,7 @@
 
 /* Writes into `buffer` and returns its length; `value` is finite. */
 size_t number_format(double value, char buffer[NUMBER_TEXT_BYTES]);
+size_t number_format_whole(int64_t value, char buffer[NUMBER_TEXT_BYTES]);
 void number_append(GString *out, double value);
 
 /* Appends `text` as a JSON string with its quotes; `text` is valid UTF-8. */

@@ -104,17 +104,9 @@ void json_writer_number(struct json_writer *writer, const char *key, double valu
 
 void json_writer_integer(struct json_writer *writer, const char *key, int64_t value)
 {
-    char digits[24];
-    size_t start = sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do {
-        digits[--start] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (value < 0)
-        digits[--start] = '-';
+    char text[NUMBER_TEXT_BYTES];
     begin_value(writer, key);
-    append(writer->out, digits + start, sizeof digits - start);
+    append(writer->out, text, number_format_whole(value, text));
 }
 
 void json_writer_bool(struct json_writer *writer, const char *key, bool value)

@@ -97,6 +97,13 @@ static void test_shortest(void)
         assert_shortest(floor(unit * 1e6) / 1000);
         assert_shortest(nextafter(floor(unit * 1e6) / 1000, 2e9));
     }
+    for (int exponent = -7; exponent <= 17; exponent++) {
+        double power = pow(10, exponent);
+
+        assert_shortest(power);
+        assert_shortest(nextafter(power, 0));
+        assert_shortest(nextafter(power, 1e20));
+    }
     for (int i = 0; i < 20000; i++) {
         guint64 bits = ((guint64)g_rand_int(random) << 32) | g_rand_int(random);
         double value;
