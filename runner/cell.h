@@ -32,6 +32,7 @@ struct cell_request {
  * - reference (ns): a direct call of the same workload with the same task_cost
  * - foreign_cpu, steal (cpus), throttled (ms): what others took and a quota withheld meanwhile
  * - voluntary_switches, involuntary_switches: of this process meanwhile
+ * (rounds.h adds `disturbed`, which judges these; see disturbance.h)
  * - iterations: that the sample took; not in info, where each calibration would mark the line */
 struct run_result *cell_measure(const struct cell *cell, const struct cell_request *request,
                                 uint64_t *out_iterations, GError **error);

@@ -295,6 +295,9 @@ static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t
                   GError **error)
 {
     guint n_errors = outcome->n_errors;
+    if (outcome->n_again > 0)
+        console_message("%u times a cell was measured again, because something disturbed it",
+                        outcome->n_again);
     bool is_json = options_flag(job->options, "json");
     if (!is_json) {
         GString *table = result_tables_draw(outcome->results, job->machine->effective_cpus);

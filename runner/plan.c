@@ -399,6 +399,7 @@ static bool read_head(Plan *plan, const PlanFile *file, GError **error)
     plan->samples = 1;
     plan->sample_ms = 100;
     plan->timeout_seconds = 60;
+    plan->retries = 1;
     return plan_file_name(file, &plan->name, error) &&
            plan_file_number(file, "rounds", (struct plan_range){1, PLAN_ROUNDS_MAX, true},
                             &plan->rounds, error) &&
@@ -410,6 +411,8 @@ static bool read_head(Plan *plan, const PlanFile *file, GError **error)
                             &plan->sample_ms, error) &&
            plan_file_number(file, "timeout", (struct plan_range){1, 3600, false},
                             &plan->timeout_seconds, error) &&
+           plan_file_number(file, "retries", (struct plan_range){0, 10, false}, &plan->retries,
+                            error) &&
            plan_file_number(file, "cell-ms", (struct plan_range){1, 3600000, false}, &plan->cell_ms,
                             error);
 }

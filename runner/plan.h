@@ -7,6 +7,7 @@
  *   time-budget = 300      # seconds: further rounds while one more is likely to fit
  *   samples = 1            # of each cell in a round, 1 to 100 (1)
  *   sample-ms = 100        # what a sample should last, 1 to 60000 (100)
+ *   retries = 1            # of a disturbed cell in a round, 0 to 10 (1)
  *   timeout = 60           # seconds after which a cell hangs, 1 to 3600 (60)
  *   cell-ms = 700          # what a cell takes in a round on two CPUs, all in all:
  *                          # its process, probe, warm-up and samples
@@ -37,6 +38,7 @@ typedef struct plan {
     guint samples;        /* of each cell in a round */
     guint sample_ms;
     guint timeout_seconds; /* of one cell in one round */
+    guint retries;         /* of a disturbed cell in a round; see runner/disturbance.h */
     guint cell_ms;         /* that one cell is thought to take in a round; 0: not said */
     GArray *cells;         /* struct cell */
 } Plan;

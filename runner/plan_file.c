@@ -15,8 +15,8 @@ struct plan_file {
     char *origin;
 };
 
-static const char *const head_keys[] = {"name",      "rounds",  "time-budget", "samples",
-                                        "sample-ms", "timeout", "cell-ms",     NULL};
+static const char *const head_keys[] = {"name",    "rounds",  "time-budget", "samples", "sample-ms",
+                                        "timeout", "retries", "cell-ms",     NULL};
 static const char *const cell_keys[] = {"bench", "executor", "threads", "task-cost", NULL};
 
 /* Group heads and keys that are there twice. */

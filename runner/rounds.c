@@ -4,8 +4,11 @@
 #include "runner/rounds.h"
 
 #include "runner/cell_document.h"
+#include "runner/disturbance.h"
 #include "runner/result_merge.h"
 #include <string.h>
+
+#define AGAIN_SHARE 4u /* one of so many cells and rounds may be measured again */
 
 struct cell_state {
     struct run_result *result; /* NULL before its first round */
@@ -77,19 +80,54 @@ static void measure_cell(const Plan *plan, guint index, struct cell_state *state
         take_part(state, part);
 }
 
-static void run_round(const Plan *plan, guint round, const guint *order, struct cell_state *states,
-                      const struct rounds_watch *watch)
+/* What is the same for all rounds. */
+struct measuring {
+    const Plan *plan;
+    const struct rounds_watch *watch;
+    struct cell_state *states;
+    struct run_result **results; /* those of the states, for looking at all of them */
+    double begin_s;
+    guint n_again; /* that were measured again because they were disturbed */
+};
+
+static bool wants_again(const struct measuring *run, guint index)
 {
+    const Plan *plan = run->plan;
+    const struct run_result *result = run->results[index];
+    double elapsed_s = run->watch->now_s() - run->begin_s;
+    if (!result || result->error || run->watch->stopped() ||
+        run->n_again >= plan->cells->len * plan->rounds / AGAIN_SHARE ||
+        (plan->budget_seconds > 0 && elapsed_s > plan->budget_seconds))
+        return false;
+    double usual_ns = disturbance_usual_handoff(run->results, plan->cells->len, result);
+    return disturbance_in_last(result, plan->samples, usual_ns);
+}
+
+static void measure_until_calm(struct measuring *run, guint index)
+{
+    struct cell_state *state = &run->states[index];
+    measure_cell(run->plan, index, state, run->watch);
+    run->results[index] = state->result;
+    for (guint again = 0; again < run->plan->retries && wants_again(run, index); again++) {
+        measure_cell(run->plan, index, state, run->watch);
+        run->n_again++;
+    }
+}
+
+static void run_round(struct measuring *run, guint round, const guint *order)
+{
+    const Plan *plan = run->plan;
+    const struct rounds_watch *watch = run->watch;
     double begin_s = watch->now_s();
     guint n = plan->cells->len;
     for (guint i = 0; i < n && !watch->stopped(); i++) {
-        struct cell_state *state = &states[order[i]];
+        const struct cell_state *state = &run->states[order[i]];
         if (state->result && state->result->error)
             continue;
         const struct cell *cell = &g_array_index(plan->cells, struct cell, order[i]);
         g_autofree char *name = bench_case_name(cell->bench, &cell->values);
         watch->cell_begins(round, i + 1, name, watch->user);
-        measure_cell(plan, order[i], state, watch);
+        measure_until_calm(run, order[i]);
     }
     if (!watch->stopped())
         watch->round_done(round, watch->now_s() - begin_s, watch->user);
@@ -122,14 +160,18 @@ void rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watc
     g_autofree struct cell_state *states = g_new0(struct cell_state, n);
     g_autofree guint *order = g_new(guint, n);
     double begin_s = watch->now_s();
+    g_autofree struct run_result **results = g_new0(struct run_result *, n);
+    struct measuring run = {
+        .plan = plan, .watch = watch, .states = states, .results = results, .begin_s = begin_s};
     *out_outcome = (struct rounds_outcome){0};
     while (!watch->stopped() && !all_failed(states, n) &&
            wants_round(plan, out_outcome->rounds, watch->now_s() - begin_s)) {
         rounds_order(seed, out_outcome->rounds, order, n);
-        run_round(plan, out_outcome->rounds + 1, order, states, watch);
+        run_round(&run, out_outcome->rounds + 1, order);
         out_outcome->rounds++;
     }
     out_outcome->stopped = watch->stopped();
+    out_outcome->n_again = run.n_again;
     out_outcome->results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
     for (guint i = 0; i < n; i++) {
         if (!states[i].result)
@@ -137,6 +179,7 @@ void rounds_run(const Plan *plan, uint64_t seed, const struct rounds_watch *watc
         g_ptr_array_add(out_outcome->results, states[i].result);
         out_outcome->n_errors += states[i].result->error != NULL;
     }
+    disturbance_mark(out_outcome->results);
 }
 
 void rounds_outcome_clear(struct rounds_outcome *outcome)

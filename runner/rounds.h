@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Measures a plan: in each round every cell once, in an order that is shuffled anew, so that a
  * drift of the machine falls on all cells alike. The iterations of a cell are calibrated in its
- * first round and stay. A cell that fails keeps the samples that it has and its error, and is not
- * measured again. */
+ * first round and stay. A cell that was disturbed is measured again, and its samples are marked, as
+ * runner/disturbance.h says. A cell that fails keeps the samples that it has and its error, and is
+ * not measured again. */
 #pragma once
 
 #include "runner/plan.h"
@@ -24,6 +25,7 @@ struct rounds_watch {
 struct rounds_outcome {
     GPtrArray *results; /* struct run_result *, in the order of the plan's cells; owned */
     guint rounds;       /* that were finished */
+    guint n_again;      /* cells that were measured again because they were disturbed */
     guint n_errors;     /* results that hold an error */
     bool stopped;       /* before the end: results are not to be used */
 };

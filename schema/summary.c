@@ -148,3 +148,29 @@ struct summary summary_of_metric(const struct run_metric *metric)
         return summary_of_samples(metric->samples, metric->n_samples);
     }
 }
+
+static const struct run_beside *marks_of(const struct run_result *result)
+{
+    for (guint i = 0; i < result->beside->len; i++) {
+        const struct run_beside *beside =
+            (const struct run_beside *)g_ptr_array_index(result->beside, i);
+        if (strcmp(beside->name, SUMMARY_MARKS) == 0)
+            return beside;
+    }
+    return NULL;
+}
+
+struct summary summary_in_result(const struct run_result *result, const struct run_metric *metric)
+{
+    const struct run_beside *marks = marks_of(result);
+    size_t n = 0;
+
+    if (!marks || metric->kind != METRIC_SAMPLES || marks->n_values != metric->n_samples)
+        return summary_of_metric(metric);
+    /* RUN_SAMPLES_MAX bounds what comes from a document: at most 80 KB. */
+    g_autofree double *kept = g_new(double, metric->n_samples);
+    for (uint32_t i = 0; i < metric->n_samples; i++)
+        if (marks->values[i] == 0)
+            kept[n++] = metric->samples[i];
+    return n > 0 ? summary_of_samples(kept, n) : summary_of_metric(metric);
+}

@@ -21,3 +21,8 @@ struct summary {
 /* Pure; `samples` is not changed; n_samples >= 1. */
 struct summary summary_of_samples(const double *samples, size_t n_samples);
 struct summary summary_of_metric(const struct run_metric *metric);
+
+/* The same for a metric of a result that may mark samples as disturbed: those whose value in the
+ * list SUMMARY_MARKS beside the samples is not 0 are left out, as long as one is not marked. */
+#define SUMMARY_MARKS "disturbed"
+struct summary summary_in_result(const struct run_result *result, const struct run_metric *metric);

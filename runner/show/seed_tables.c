@@ -129,7 +129,7 @@ static char *arrow_cell(const GPtrArray *results, const struct arrow_row *row, c
         if (!is_arrow_cell(result, row, executor))
             continue;
         const struct run_metric *rate = metric_of(result, "items_per_second");
-        return rate ? table_rate(summary_of_metric(rate).center) : g_strdup("error");
+        return rate ? table_rate(summary_in_result(result, rate).center) : g_strdup("error");
     }
     return g_strdup("-");
 }

@@ -93,13 +93,13 @@ static const struct run_metric *find_metric(const struct run_result *result, con
 static char *metric_text(const struct run_result *result, const char *name, char *(*format)(double))
 {
     const struct run_metric *metric = find_metric(result, name);
-    return metric ? format(summary_of_metric(metric).center) : g_strdup("-");
+    return metric ? format(summary_in_result(result, metric).center) : g_strdup("-");
 }
 
 static void fill_rate(char **row, const struct run_result *result)
 {
     const struct run_metric *rate = find_metric(result, "items_per_second");
-    struct summary summary = rate ? summary_of_metric(rate) : (struct summary){0};
+    struct summary summary = rate ? summary_in_result(result, rate) : (struct summary){0};
     row[COLUMN_RATE] = rate ? table_rate(summary.center) : g_strdup("-");
     row[COLUMN_N] = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)summary.n);
     if (rate && summary.has_interval) {

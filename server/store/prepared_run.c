@@ -41,7 +41,7 @@ PreparedRun *prepared_run_new(Run *run, char *digest)
         prepared->params_texts[i] = run_params_text(result->params);
         prepared->n_errors += result->error != NULL;
         for (guint m = 0; m < result->metrics->len; m++) {
-            struct summary summary = summary_of_metric(result->metrics->pdata[m]);
+            struct summary summary = summary_in_result(result, result->metrics->pdata[m]);
             g_array_append_val(prepared->summaries, summary);
         }
     }

@@ -128,7 +128,8 @@ static void test_samples_are_collected(void)
     for (guint i = 0; i < 3; i++) {
         const struct run_result *result = (const struct run_result *)outcome.results->pdata[i];
         const struct run_metric *metric = only_metric(&outcome, i);
-        const struct run_beside *beside = (const struct run_beside *)result->beside->pdata[0];
+        const struct run_beside *beside =
+            (const struct run_beside *)result->beside->pdata[1] /* behind "disturbed" */;
         const struct run_param *param = (const struct run_param *)result->params->pdata[0];
         g_assert_cmpint(param->value[0], ==, '0' + (int)i); /* the plan's order, not the rounds' */
         g_assert_cmpuint(metric->n_samples, ==, 8);
