@@ -8,9 +8,23 @@
 #include "schema/error.h"
 
 const struct bench *const benches[] = {
-    &bench_workload_cost,       &bench_serial_task_group, &bench_thread_pool_spawn,
-    &bench_threaded_task_group, &bench_dispatch_push,     &bench_dispatch_start,
-    &bench_dispatch_reply,      &bench_break_even,        NULL,
+    &bench_workload_cost,
+    &bench_serial_task_group,
+    &bench_thread_pool_spawn,
+    &bench_threaded_task_group,
+    &bench_dispatch_push,
+    &bench_dispatch_start,
+    &bench_dispatch_reply,
+    &bench_break_even,
+    &bench_fork_join,
+    &bench_nested,
+    &bench_multi_producer,
+    &bench_blocking,
+    &bench_mixed,
+    &bench_tick,
+    &bench_idle,
+    &bench_create_destroy,
+    NULL,
 };
 
 const struct bench *bench_find(const char *name)

@@ -90,7 +90,8 @@ char *bench_names(void); /* "WorkloadCost, …" for messages */
 /* The rows. */
 extern const struct bench bench_workload_cost, bench_serial_task_group, bench_thread_pool_spawn,
     bench_threaded_task_group, bench_dispatch_push, bench_dispatch_start, bench_dispatch_reply,
-    bench_break_even;
+    bench_break_even, bench_fork_join, bench_nested, bench_multi_producer, bench_blocking,
+    bench_mixed, bench_tick, bench_idle, bench_create_destroy;
 
 /* Whether a case on an executor with these capabilities has the parameter `threads`. */
 bool bench_takes_threads(const struct bench *bench, uint64_t capabilities);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The task of the benchmarks. Knows no executor; runs in whatever thread the executor has. */
 #include "runner/benches/bench_task.h"
+#include "runner/benches/observe.h"
 #include "runner/sample/tally.h"
 
 static struct workload shared;
@@ -16,13 +17,24 @@ void bench_task_run(void *number)
     tally_add((uintptr_t)number, workload_run(&shared));
 }
 
+static void run_observed(void *number)
+{
+    observe_task_enter();
+    bench_task_run(number);
+    observe_task_leave();
+}
+
 executor_task_fn bench_task_function(void)
 {
-    return bench_task_run;
+    return observe_is_on() ? run_observed : bench_task_run;
 }
 
 int bench_task_run_status(void *number)
 {
-    bench_task_run(number);
+    if (observe_is_on()) {
+        run_observed(number);
+    } else {
+        bench_task_run(number);
+    }
     return 0;
 }

@@ -2,6 +2,7 @@
  * The burst of ThreadPoolSpawn. Runs in the measuring thread; tasks in the executor's. */
 #include "runner/benches/spawn_round.h"
 #include "runner/benches/bench_task.h"
+#include "runner/benches/observe.h"
 #include "runner/benches/session.h"
 #include "runner/sample/stopwatch.h"
 #include "runner/sample/tally.h"
@@ -29,7 +30,9 @@ static void burst_in_region(void *context)
     struct stopwatch watch;
     stopwatch_start(&watch);
     burst_submit(burst);
+    observe_waiting(true);
     burst->wait_failure = burst->session->ops->wait_all(burst->session->self);
+    observe_waiting(false);
     stopwatch_stop(&watch, &burst->timing->wall_ns, &burst->timing->cpu_ns);
 }
 
@@ -42,7 +45,9 @@ static bool burst_run(struct burst *burst, GError **error)
     struct stopwatch watch;
     stopwatch_start(&watch);
     burst_submit(burst);
+    observe_waiting(true);
     bool is_shut = session_shutdown(burst->session, error);
+    observe_waiting(false);
     stopwatch_stop(&watch, &burst->timing->wall_ns, &burst->timing->cpu_ns);
     return is_shut;
 }

@@ -6,16 +6,15 @@
 #include "runner/benches/bench_task.h"
 #include "runner/benches/group_round.h"
 #include "runner/benches/session.h"
-#include "runner/sample/stopwatch.h"
-#include "runner/sample/tally.h"
+#include "runner/benches/warm_round.h"
 #include "schema/error.h"
 #include <string.h>
 
 #define OWN_POOL "fifo"
 
 struct threaded_group {
-    struct group_round round; /* its pool is NULL where the session is used */
-    struct session session;
+    struct group_round round; /* its pool is NULL where the other is used */
+    struct warm_round warm;
 };
 
 static bool open_pool(struct threaded_group *group, const struct bench_case *cell, GError **error)
@@ -28,64 +27,32 @@ static bool open_pool(struct threaded_group *group, const struct bench_case *cel
     return failure == 0;
 }
 
+static int hand_over_group(struct warm_round *round, struct bench_timing *timing)
+{
+    (void)timing;
+    return warm_round_submit(round, 0, round->n_tasks);
+}
+
 static bool threaded_setup(void **out_state, const struct bench_case *cell, GError **error)
 {
     if (!bench_case_check(&bench_threaded_task_group, cell, error)) {
         return false;
     }
     struct threaded_group *group = g_new0(struct threaded_group, 1);
+    uint64_t items = session_items(cell, group_round_items(cell));
+    group->warm.hand_over = hand_over_group;
     bool is_open =
         g_str_equal(cell->executor, OWN_POOL)
             ? open_pool(group, cell, error)
-            : session_prepare(&group->session, cell, error) && session_open(&group->session, error);
+            : warm_round_open(&group->warm, &bench_threaded_task_group, cell, items, error);
     if (!is_open) {
         g_free(group);
         return false;
     }
-    group->round.n_tasks = session_items(cell, group_round_items(cell));
+    group->round.n_tasks = items;
     group->round.passes_per_task = bench_task_prepare(cell->task_cost)->passes;
     *out_state = group;
     return true;
-}
-
-/* All iterations, inside the executor's region where it has one. */
-struct rounds {
-    struct threaded_group *group;
-    uint64_t iterations;
-    struct bench_timing *timing;
-    GError *problem;
-};
-
-static bool group_once(struct rounds *rounds)
-{
-    const struct group_round *round = &rounds->group->round;
-    const struct executor_ops *ops = rounds->group->session.ops;
-    void *self = rounds->group->session.self;
-    executor_task_fn task = bench_task_function();
-    struct stopwatch watch;
-    int submit_failure = 0;
-    tally_begin();
-    stopwatch_start(&watch);
-    for (uint64_t i = 0; i < round->n_tasks && !submit_failure; i++) {
-        submit_failure = ops->submit(self, task, bench_task_argument(i));
-    }
-    int wait_failure = ops->wait_all(self);
-    stopwatch_stop(&watch, &rounds->timing->wall_ns, &rounds->timing->cpu_ns);
-    if (submit_failure || wait_failure) {
-        return session_fail(ops, submit_failure ? "submit" : "wait_all",
-                            submit_failure ? submit_failure : wait_failure, &rounds->problem);
-    }
-    const struct tally tally = tally_end();
-    rounds->timing->items += tally.tasks;
-    rounds->timing->iterations++;
-    return tally_check(&tally, round->n_tasks, round->passes_per_task, &rounds->problem);
-}
-
-static void run_rounds(void *context)
-{
-    struct rounds *rounds = context;
-    for (uint64_t i = 0; i < rounds->iterations && group_once(rounds); i++) {
-    }
 }
 
 static bool threaded_iterate(void *state, uint64_t iterations, struct bench_timing *timing,
@@ -95,16 +62,7 @@ static bool threaded_iterate(void *state, uint64_t iterations, struct bench_timi
     if (group->round.pool) {
         return group_round_iterate(&group->round, iterations, timing, error);
     }
-    struct rounds rounds = {.group = group, .iterations = iterations, .timing = timing};
-    if (!session_run(&group->session, run_rounds, &rounds, error)) {
-        g_clear_error(&rounds.problem);
-        return false;
-    }
-    if (rounds.problem) {
-        g_propagate_error(error, rounds.problem);
-        return false;
-    }
-    return true;
+    return warm_round_iterate(&group->warm, iterations, timing, error);
 }
 
 static void threaded_teardown(void *state)
@@ -114,7 +72,7 @@ static void threaded_teardown(void *state)
         thread_pool_shutdown(group->round.pool, true);
         thread_pool_destroy(group->round.pool);
     }
-    session_close(&group->session);
+    warm_round_close(&group->warm);
     g_free(group);
 }
 

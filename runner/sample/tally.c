@@ -82,6 +82,11 @@ struct tally tally_end(void)
 bool tally_check(const struct tally *tally, uint64_t n_tasks, uint64_t passes_per_task,
                  GError **error)
 {
+    return tally_check_total(tally, n_tasks, n_tasks * passes_per_task, error);
+}
+
+bool tally_check_total(const struct tally *tally, uint64_t n_tasks, uint64_t passes, GError **error)
+{
     /* 0 + 1 + … + (n-1) modulo 2^64: one of n and n-1 is even, so halve that one before
      * multiplying. */
     uint64_t sum = n_tasks % 2 ? n_tasks * ((n_tasks - 1) / 2) : n_tasks / 2 * (n_tasks - 1);
@@ -100,11 +105,11 @@ bool tally_check(const struct tally *tally, uint64_t n_tasks, uint64_t passes_pe
                     n_tasks);
         return false;
     }
-    if (tally->passes != n_tasks * passes_per_task) {
+    if (tally->passes != passes) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                     "%" G_GUINT64_FORMAT " passes of the workload were due, %" G_GUINT64_FORMAT
                     " were counted: some tasks were cut short",
-                    n_tasks * passes_per_task, tally->passes);
+                    passes, tally->passes);
         return false;
     }
     return true;

@@ -29,3 +29,6 @@ struct tally tally_end(void);
  * `passes_per_task` passes. */
 bool tally_check(const struct tally *tally, uint64_t n_tasks, uint64_t passes_per_task,
                  GError **error);
+/* The same where tasks differ: `passes` in all. */
+bool tally_check_total(const struct tally *tally, uint64_t n_tasks, uint64_t passes,
+                       GError **error);
