@@ -10,8 +10,11 @@ export function number(value: number, divisor: number): string {
   return shown.toFixed(decimals);
 }
 
+/** As many decimals as the step itself has: 0.25 takes two, or neighbouring ticks would be rounded to numbers they are not. */
 export function tick(value: number, step: number, divisor: number): string {
-  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(step / divisor) + 1e-9)));
+  const shown = step / divisor;
+  let decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(shown) + 1e-9)));
+  while (decimals < 9 && Math.abs(shown - Number(shown.toFixed(decimals))) > shown * 1e-6) decimals++;
   return (value / divisor).toFixed(decimals);
 }
 
