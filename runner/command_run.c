@@ -5,6 +5,7 @@
 
 #include "runner/envelope.h"
 #include "runner/interrupt.h"
+#include "runner/judging.h"
 #include "runner/machine/machine.h"
 #include "runner/report.h"
 #include "runner/rounds.h"
@@ -36,6 +37,8 @@ static const struct option_spec specs[] = {
     {"seed", 0, OPTION_VALUE, "N", "Seed of the rounds' orders (random; it is recorded)"},
     {"json", 'j', OPTION_FLAG, NULL, "Print the run document instead of the table"},
     {"out", 'o', OPTION_VALUE, "FILE", "Write the run document to FILE"},
+    {"gate", 0, OPTION_FLAG, NULL, "Wait for the server's verdict on the run, and show it"},
+    JUDGING_OPTIONS,
     {"dry-run", 'n', OPTION_FLAG, NULL, "Print the cells that would be measured, and stop"},
     {0},
 };
@@ -51,7 +54,7 @@ static const struct option_usage usage = {
         "  breakeven-runner run --plan seeds   # both published tables, beside this machine's\n"
         "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
         "CI, after a merge\n"
-        "\nExit: 0 fine, 2 usage, 3 some cell could not be measured, 4 not delivered (it "
+        "\nExit: 0 fine, 1 regressed (with --gate), 2 usage, 3 some cell could not be measured, 4 not delivered (it "
         "waits in the spool), 130 interrupted\n",
     .specs = specs,
 };
@@ -63,6 +66,7 @@ struct job {
     Plan *plan;
     Machine *machine;
     Delivery *delivery; /* NULL: nothing is sent */
+    struct judging judging;
     uint64_t seed;
     int argc;
     char **argv;
@@ -176,10 +180,24 @@ static bool check_out(const char *path, GError **error)
     return false;
 }
 
+static bool check_gate(struct job *job, GError **error)
+{
+    bool is_gate = options_flag(job->options, "gate");
+    if (is_gate && !job->settings->server)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "--gate asks a server; give --server http://127.0.0.1:8080 or set "
+                    "BREAKEVEN_SERVER");
+    else if (!is_gate && options_list(job->options, "fail-on"))
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--fail-on goes with --gate");
+    else
+        return judging_parse(job->options, &job->judging, error);
+    return false;
+}
+
 static bool prepare(struct job *job, GError **error)
 {
     job->settings = settings_read(job->options, error);
-    return job->settings && take_plan(job, error) && take_seed(job, error) &&
+    return job->settings && check_gate(job, error) && take_plan(job, error) && take_seed(job, error) &&
            check_out(options_value(job->options, "out"), error);
 }
 
@@ -278,6 +296,8 @@ static int hand_over(const struct job *job, const Run *run, const GString *docum
     if (job->delivery)
         code = report_send(job->delivery, job->settings, run, document,
                            !options_flag(job->options, "json"), error);
+    if (code == EXIT_FINE && options_flag(job->options, "gate"))
+        code = judging_gate(&job->judging, job->settings, run->id, error);
     if (code == COMMAND_FAILED || is_written)
         return code;
     console_message("%s", problem->message);

@@ -10,6 +10,8 @@ struct http_client {
     CURL *curl;
     struct curl_slist *headers;
     bool (*stopped)(void);
+    GString *body; /* of the answer at hand */
+    gsize answer_bytes_max;
     char failure[CURL_ERROR_SIZE];
 };
 
@@ -23,11 +25,11 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
 
 static size_t on_body(char *bytes, size_t size, size_t n, void *user)
 {
-    GString *body = (GString *)user;
+    const HttpClient *client = (const HttpClient *)user;
     size_t length = size * n;
-    if (body->len + length > HTTP_CLIENT_ANSWER_BYTES_MAX)
+    if (client->body->len + length > client->answer_bytes_max)
         return 0;
-    g_string_append_len(body, bytes, (gssize)length);
+    g_string_append_len(client->body, bytes, (gssize)length);
     return length;
 }
 
@@ -69,6 +71,8 @@ HttpClient *http_client_new(const struct http_client_options *options, GError **
 {
     g_autoptr(HttpClient) client = g_new0(HttpClient, 1);
     client->stopped = options->stopped;
+    client->answer_bytes_max =
+        options->answer_bytes_max > 0 ? options->answer_bytes_max : HTTP_CLIENT_ANSWER_BYTES_MAX;
     client->curl = curl_easy_init();
     if (client->curl && set_up(client, options))
         return g_steal_pointer(&client);
@@ -104,21 +108,20 @@ static char *failure_text(const HttpClient *client, CURLcode code)
     return g_strdup(*client->failure ? client->failure : curl_easy_strerror(code));
 }
 
-void http_client_post(HttpClient *client, const char *url, const char *bytes, gsize length,
-                      struct http_answer *out_answer)
+/* Sends what was set up, and reads the answer. */
+static void perform(HttpClient *client, const char *url, CURLcode code,
+                    struct http_answer *out_answer)
 {
     *out_answer = (struct http_answer){.body = g_string_new(NULL), .retry_after_s = -1};
     *client->failure = '\0';
+    client->body = out_answer->body;
     CURL *curl = client->curl;
-    CURLcode code = curl_easy_setopt(curl, CURLOPT_URL, url);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(curl, CURLOPT_URL, url);
     if (code == CURLE_OK)
         code = curl_easy_setopt(curl, CURLOPT_NOPROXY, no_proxy_for(url));
     if (code == CURLE_OK)
-        code = curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(curl, CURLOPT_POSTFIELDS, bytes);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(curl, CURLOPT_WRITEDATA, out_answer->body);
+        code = curl_easy_setopt(curl, CURLOPT_WRITEDATA, client);
     if (code == CURLE_OK)
         code = curl_easy_perform(curl);
     if (code != CURLE_OK) {
@@ -129,6 +132,20 @@ void http_client_post(HttpClient *client, const char *url, const char *bytes, gs
     curl_off_t wait_s = 0;
     if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0)
         out_answer->retry_after_s = wait_s;
+}
+
+void http_client_post(HttpClient *client, const char *url, const char *bytes, gsize length,
+                      struct http_answer *out_answer)
+{
+    CURLcode code = curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, bytes);
+    perform(client, url, code, out_answer);
+}
+
+void http_client_get(HttpClient *client, const char *url, struct http_answer *out_answer)
+{
+    perform(client, url, curl_easy_setopt(client->curl, CURLOPT_HTTPGET, 1L), out_answer);
 }
 
 void http_answer_clear(struct http_answer *answer)

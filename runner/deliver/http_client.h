@@ -14,6 +14,7 @@ struct http_client_options {
     bool (*stopped)(void);    /* asked while a transfer runs; true ends it. May be NULL */
     unsigned connect_seconds; /* 0: 10 */
     unsigned seconds;         /* for a whole exchange; 0: 120 */
+    gsize answer_bytes_max;   /* 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
 };
 
 HttpClient *http_client_new(const struct http_client_options *options, GError **error);
@@ -32,4 +33,6 @@ struct http_answer {
 /* POST with Content-Type application/json, uncompressed. */
 void http_client_post(HttpClient *client, const char *url, const char *bytes, gsize length,
                       struct http_answer *out_answer);
+/* GET, uncompressed. */
+void http_client_get(HttpClient *client, const char *url, struct http_answer *out_answer);
 void http_answer_clear(struct http_answer *answer);

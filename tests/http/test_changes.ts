@@ -76,7 +76,7 @@ test("filters, pages and CSV", async () => {
   const whole = (await client.read("/api/changes?project=line")).changes;
   assert.deepEqual(paged, whole);
   assert.deepEqual(whole.map((c: any) => Number(c.id)), whole.map((c: any) => Number(c.id)).sort((a: number, b: number) => b - a));
-  assert.equal(csvRows((await client.get("/api/changes.csv?project=line&status=confirmed")).text).length, 3);
+  assert.equal(csvRows((await client.get("/api/changes.csv?project=line&status=confirmed")).text).length, 1 + 3);
   assertProblem(await client.get("/api/changes?status=odd"), 400, /candidate, confirmed, withdrawn, reverted/);
   assertProblem(await client.get("/api/changes?triage=odd"), 400, /acknowledged/);
   assertProblem(await client.get("/api/changes?project=nothing"), 404, /nothing/);
