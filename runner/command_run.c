@@ -9,6 +9,7 @@
 #include "runner/machine/machine.h"
 #include "runner/report.h"
 #include "runner/rounds.h"
+#include "runner/show/aa_table.h"
 #include "runner/show/console.h"
 #include "runner/show/progress.h"
 #include "runner/show/result_tables.h"
@@ -37,6 +38,8 @@ static const struct option_spec specs[] = {
     {"seed", 0, OPTION_VALUE, "N", "Seed of the rounds' orders (random; it is recorded)"},
     {"json", 'j', OPTION_FLAG, NULL, "Print the run document instead of the table"},
     {"out", 'o', OPTION_VALUE, "FILE", "Write the run document to FILE"},
+    {"aa", 0, OPTION_FLAG, NULL,
+     "Measure everything twice, interleaved; print what difference can be resolved"},
     {"gate", 0, OPTION_FLAG, NULL, "Wait for the server's verdict on the run, and show it"},
     JUDGING_OPTIONS,
     {"dry-run", 'n', OPTION_FLAG, NULL, "Print the cells that would be measured, and stop"},
@@ -52,9 +55,11 @@ static const struct option_usage usage = {
         "  breakeven-runner run --quick\n"
         "  breakeven-runner run --bench ThreadPoolSpawn --threads 2,8 --repetitions 10\n"
         "  breakeven-runner run --plan seeds   # both published tables, beside this machine's\n"
+        "  breakeven-runner run --quick --aa   # how small a change can this machine tell?\n"
         "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
         "CI, after a merge\n"
-        "\nExit: 0 fine, 1 regressed (with --gate), 2 usage, 3 some cell could not be measured, 4 not delivered (it "
+        "\nExit: 0 fine, 1 regressed (with --gate), 2 usage, 3 some cell could not be measured, 4 "
+        "not delivered (it "
         "waits in the spool), 130 interrupted\n",
     .specs = specs,
 };
@@ -147,8 +152,9 @@ static bool take_seed(struct job *job, GError **error)
 
 static bool wants_document(const struct job *job)
 {
-    return job->settings->server || options_flag(job->options, "json") ||
-           options_value(job->options, "out");
+    return !options_flag(job->options, "aa") &&
+           (job->settings->server || options_flag(job->options, "json") ||
+            options_value(job->options, "out"));
 }
 
 /* A table alone can be had anywhere; a document needs its commit. */
@@ -180,6 +186,26 @@ static bool check_out(const char *path, GError **error)
     return false;
 }
 
+/* An A/A run is about the machine: it makes no document, whatever a site has set. */
+static bool take_aa(struct job *job, GError **error)
+{
+    if (!options_flag(job->options, "aa"))
+        return true;
+    const char *clash = options_value(job->options, "server") ? "--server"
+                        : options_flag(job->options, "gate")  ? "--gate"
+                        : options_value(job->options, "out")  ? "--out"
+                                                              : NULL;
+    if (clash) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "--aa measures the machine, not the commit, and makes no run document: leave "
+                    "%s out",
+                    clash);
+        return false;
+    }
+    g_clear_pointer(&job->settings->server, g_free);
+    return plan_double(job->plan, error);
+}
+
 static bool check_gate(struct job *job, GError **error)
 {
     bool is_gate = options_flag(job->options, "gate");
@@ -197,8 +223,9 @@ static bool check_gate(struct job *job, GError **error)
 static bool prepare(struct job *job, GError **error)
 {
     job->settings = settings_read(job->options, error);
-    return job->settings && check_gate(job, error) && take_plan(job, error) && take_seed(job, error) &&
-           check_out(options_value(job->options, "out"), error);
+    return job->settings && check_gate(job, error) && take_plan(job, error) &&
+           take_seed(job, error) && check_out(options_value(job->options, "out"), error) &&
+           take_aa(job, error);
 }
 
 static bool prepare_to_measure(struct job *job, GError **error)
@@ -311,6 +338,14 @@ static void print_seeds(const GPtrArray *results)
     g_string_free(tables, TRUE);
 }
 
+static void print_aa(const struct job *job, const GPtrArray *results)
+{
+    bool is_json = options_flag(job->options, "json");
+    GString *text = is_json ? aa_table_json(results) : aa_table_draw(results);
+    console_print("%s%s", text->str, is_json ? "\n" : "");
+    g_string_free(text, TRUE);
+}
+
 static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
                   GError **error)
 {
@@ -319,7 +354,9 @@ static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t
         console_message("%u times a cell was measured again, because something disturbed it",
                         outcome->n_again);
     bool is_json = options_flag(job->options, "json");
-    if (!is_json) {
+    if (options_flag(job->options, "aa")) {
+        print_aa(job, outcome->results);
+    } else if (!is_json) {
         GString *table = result_tables_draw(outcome->results, job->machine->effective_cpus);
         console_write(table->str, table->len);
         g_string_free(table, TRUE);

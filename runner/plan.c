@@ -493,6 +493,23 @@ Plan *plan_built_in(const char *name, const struct plan_filter *filter, GError *
     return plan_parse((const char *)built_in->text, *built_in->length, origin, filter, error);
 }
 
+bool plan_double(Plan *plan, GError **error)
+{
+    guint n = plan->cells->len;
+    if (n > PLAN_CELLS_MAX / 2) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "--aa: twice %u cells are more than the %u that a plan may have", n,
+                    PLAN_CELLS_MAX);
+        return false;
+    }
+    for (guint i = 0; i < n; i++) {
+        struct cell cell = g_array_index(plan->cells, struct cell, i);
+        g_array_append_val(plan->cells, cell);
+    }
+    plan->retries = 0;
+    return true;
+}
+
 double plan_length_s(const Plan *plan)
 {
     double rounds_s = (double)plan->cells->len * plan->rounds * plan->cell_ms / 1000;

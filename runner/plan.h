@@ -59,6 +59,9 @@ Plan *plan_read_file(const char *path, const struct plan_filter *filter, GError 
 /* quick, default, full or seeds. */
 bool plan_is_built_in(const char *name);
 Plan *plan_built_in(const char *name, const struct plan_filter *filter, GError **error);
+/* For an A/A run: each cell twice, the second half in the order of the first, and none measured
+ * again (pairs are of one round). ERROR_INVALID where that is too many. */
+bool plan_double(Plan *plan, GError **error);
 /* How long it is thought to take in seconds; 0 where it does not say. */
 double plan_length_s(const Plan *plan);
 void plan_free(Plan *plan);

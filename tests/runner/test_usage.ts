@@ -54,6 +54,8 @@ describe("errors of use", () => {
     [["run", "--task-cost", "cheap"], /--task-cost: task-cost "cheap"/],
     [["run", "--bench", "WorkloadCost", "--threads", "2"], /WorkloadCost takes no threads/],
     [["run", "--bench", "ThreadedTaskGroup", "--executor", "direct"], /ThreadedTaskGroup.*direct/],
+    [["run", "--aa", "--server", "http://127.0.0.1:1"], /--aa measures the machine.* leave --server out/],
+    [["run", "--param", "pause=0"], /--param pause=0: no benchmark has a parameter "pause".*placement/],
     [["run", "--repetitions", "0"], /--repetitions 0: .* from 1 to/],
     [["run", "--quick", "--plan", "x"], /--quick and --plan/],
     [["run", "--plan", "/nonexistent.plan"], /\/nonexistent\.plan/],
