@@ -4,6 +4,8 @@
 #include "runner/executors/direct.h"
 #include "runner/executors/fifo.h"
 #include "runner/executors/glib.h"
+#include "runner/executors/gnustep.h"
+#include "runner/executors/libdispatch.h"
 #include "runner/executors/libuv.h"
 #include "runner/executors/openmp.h"
 #include "runner/executors/plugin.h"
@@ -22,6 +24,16 @@ const struct executor_entry executors[] = {
     {"libuv", "libuv's uv_queue_work", LIBUV_INSTALL, libuv_load},
     {"openmp", "tasks of OpenMP, by GCC's libgomp", OPENMP_INSTALL, openmp_load},
     {"tbb", "oneTBB's task_group in an arena", TBB_INSTALL, tbb_load},
+    {"libdispatch", "Grand Central Dispatch: the global queue", LIBDISPATCH_INSTALL,
+     libdispatch_load},
+    {"libdispatch-group", "Grand Central Dispatch: a group on the global queue",
+     LIBDISPATCH_INSTALL, libdispatch_load_group},
+    {"libdispatch-serial", "Grand Central Dispatch: a serial queue", LIBDISPATCH_INSTALL,
+     libdispatch_load_serial},
+    {"performselector", "GNUstep's performSelectorInBackground: a thread for each task",
+     GNUSTEP_INSTALL, gnustep_load_perform},
+    {"nsthread", "GNUstep's NSThread: one detached for each task", GNUSTEP_INSTALL,
+     gnustep_load_detach},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -20,3 +20,29 @@ if(CMAKE_CXX_COMPILER AND TBB_FOUND)
   set_target_properties(executor_tbb PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
   target_link_libraries(executor_tbb PRIVATE PkgConfig::TBB)
 endif()
+
+# GCC's Objective-C, whatever compiles the C: GNUstep here is built for its runtime.
+find_program(GNUSTEP_CONFIG gnustep-config)
+find_program(OBJC_GCC gcc)
+if(GNUSTEP_CONFIG AND OBJC_GCC)
+  execute_process(COMMAND ${OBJC_GCC} -print-prog-name=cc1obj OUTPUT_VARIABLE objc_part OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${GNUSTEP_CONFIG} --variable=GNUSTEP_SYSTEM_HEADERS OUTPUT_VARIABLE gnustep_headers
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${GNUSTEP_CONFIG} --base-libs OUTPUT_VARIABLE gnustep_libraries OUTPUT_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE gnustep_failure)
+endif()
+if(objc_part AND EXISTS "${objc_part}" AND gnustep_failure EQUAL 0)
+  set(CMAKE_OBJC_COMPILER ${OBJC_GCC})
+  enable_language(OBJC)
+  separate_arguments(gnustep_libraries UNIX_COMMAND "${gnustep_libraries}")
+  foreach(name performselector nsthread)
+    breakeven_executor_module(${name} executors/gnustep_module.m)
+    target_compile_options(executor_${name} PRIVATE -std=gnu11 -fexceptions -fobjc-exceptions
+      -fconstant-string-class=NSConstantString -Wno-unknown-pragmas)
+    target_compile_definitions(executor_${name} PRIVATE GNUSTEP GNUSTEP_BASE_LIBRARY=1 GNU_GUI_LIBRARY=0 GNU_RUNTIME=1
+      _NATIVE_OBJC_EXCEPTIONS GSWARN GSDIAGNOSE)
+    target_include_directories(executor_${name} SYSTEM PRIVATE ${gnustep_headers})
+    target_link_libraries(executor_${name} PRIVATE ${gnustep_libraries})
+  endforeach()
+  target_compile_definitions(executor_nsthread PRIVATE EXECUTOR_DETACHES)
+endif()

@@ -39,3 +39,18 @@ const char *shared_library_version(const void *address)
     const char *version = strstr(path, ".so.");
     return version ? g_intern_string(version + strlen(".so.")) : "";
 }
+
+const char *shared_library_digest(const void *address, unsigned chars)
+{
+    Dl_info info;
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    if (!dladdr(address, &info) || !info.dli_fname ||
+        !g_file_get_contents(info.dli_fname, &bytes, &length, NULL)) {
+        return "";
+    }
+    g_autofree char *digest =
+        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, length);
+    g_autofree char *text = g_strdup_printf("sha256:%.*s", (int)chars, digest);
+    return g_intern_string(text);
+}

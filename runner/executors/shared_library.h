@@ -19,3 +19,7 @@ bool shared_library_bind(const char *file, const char *install, const struct sha
 /* The version in the name of the file that holds `address`: "1.0.0" of libgomp.so.1.0.0, or "". For
  * libraries that do not tell it. The text lives as long as the process. */
 const char *shared_library_version(const void *address);
+
+/* The first `chars` of the SHA-256 of the file that holds `address`, for libraries that have no
+ * version at all: "sha256:0123…", or "" where it cannot be read. As long-lived. */
+const char *shared_library_digest(const void *address, unsigned chars);
