@@ -37,11 +37,18 @@ static GStrv assigned(const GPtrArray *assignments, const char *name)
     return has_any ? g_strv_builder_end(builder) : NULL;
 }
 
-static bool read_list(PlanParams *params, guint place, const char *name, const PlanFile *file,
-                      const char *group, const GPtrArray *assignments, GError **error)
+/* Where lists come from. */
+struct source {
+    const PlanFile *file;
+    const char *group;
+    const GPtrArray *assignments; /* of the command line: they come first */
+};
+
+static bool read_list(const struct source *source, const char *name, GStrv *out_list,
+                      GError **error)
 {
-    params->lists[place] = assigned(assignments, name);
-    return params->lists[place] || plan_file_list(file, group, name, &params->lists[place], error);
+    *out_list = assigned(source->assignments, name);
+    return *out_list || plan_file_list(source->file, source->group, name, out_list, error);
 }
 
 /* An alternative that has values takes the place of the parameter before it; else that one has at
@@ -73,9 +80,10 @@ bool plan_params_begin(PlanParams *params, const struct bench *bench, const Plan
     *params = (PlanParams){.bench = bench};
     for (guint i = 0; assignments && i < assignments->len; i++)
         params->is_done = params->is_done || !has_param(bench, (const char *)assignments->pdata[i]);
-    bool is_good = read_list(params, 0, PLACEMENT, file, group, assignments, error);
+    const struct source source = {file, group, assignments};
+    bool is_good = read_list(&source, PLACEMENT, &params->lists[0], error);
     for (guint i = 0; is_good && bench->params && bench->params[i].name; i++)
-        is_good = read_list(params, i + 1, bench->params[i].name, file, group, assignments, error);
+        is_good = read_list(&source, bench->params[i].name, &params->lists[i + 1], error);
     if (is_good)
         settle_defaults(params);
     return is_good;

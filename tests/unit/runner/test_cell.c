@@ -564,7 +564,6 @@ static void test_orders(void)
         parse_order("x " CELL_ARGUMENT " Good fifo /l.so 2 1000 4 3 5 6 scatter 300   ", &order));
     g_assert_cmpstr(order.values.placement, ==, "scatter");
     g_assert_cmpstr(order.values.own[0], ==, "300");
-    g_assert_cmpstr(order.values.own[3], ==, "");
     g_assert_cmpstr(order.values.executor, ==, "fifo");
     g_assert_cmpuint(order.values.threads, ==, 2);
     g_assert_cmpuint(order.values.task_cost, ==, 1000);
