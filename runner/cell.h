@@ -31,7 +31,12 @@ struct cell_request {
  * - handoff, fixed_loop (ns): the probe, see sample/probe.h
  * - reference (ns): a direct call of the same workload with the same task_cost
  * - foreign_cpu, steal (cpus), throttled (ms): what others took and a quota withheld meanwhile
- * - voluntary_switches, involuntary_switches: of this process meanwhile
+ * - voluntary_switches, involuntary_switches, user_cpu, system_cpu (ms): of this process meanwhile,
+ *   the benchmark's making and destroying of executors included; wakeups_per_task: a thread that
+ *   went to sleep was woken, so voluntary switches over tasks
+ * - peak_concurrency, inline_share, helped_share, threads_with_tasks, threads_created,
+ *   tasks_per_thread_min, tasks_per_thread_max: of one iteration before the samples, in which each
+ *   task records who runs it (benches/observe.h); the same for all samples of a process
  * (rounds.h adds `disturbed`, which judges these; see disturbance.h)
  * - iterations: that the sample took; not in info, where each calibration would mark the line */
 struct run_result *cell_measure(const struct cell *cell, const struct cell_request *request,

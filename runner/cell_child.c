@@ -5,6 +5,8 @@
  * A sample is taken in this order: probe, reference workload, then the cell between two readings of
  * what disturbs it. So the reference is measured beside each sample, by the same function that the
  * tasks run. */
+#include "runner/benches/observe.h"
+#include "runner/benches/session.h"
 #include "runner/cell.h"
 #include "runner/cell_document.h"
 #include "runner/cell_frame.h"
@@ -25,7 +27,6 @@
 #define NS_PER_MS             1000000u
 #define NS_PER_S              1e9
 #define REFERENCE_DURATION_NS 8000000u
-#define WARM_UP_SAMPLES       1u
 #define CALIBRATE_STEPS_MAX   64u
 
 /* What is recorded beside each sample. */
@@ -39,6 +40,17 @@ enum column {
     VOLUNTARY_SWITCHES,
     INVOLUNTARY_SWITCHES,
     ITERATIONS,
+    USER_CPU,
+    SYSTEM_CPU,
+    WAKEUPS_PER_TASK,
+    /* Of a pass of its own, the same for all samples of a process: */
+    PEAK_CONCURRENCY,
+    INLINE_SHARE,
+    HELPED_SHARE,
+    THREADS_WITH_TASKS,
+    THREADS_CREATED,
+    TASKS_PER_THREAD_MIN,
+    TASKS_PER_THREAD_MAX,
     COLUMNS
 };
 
@@ -54,6 +66,16 @@ static const struct {
     [VOLUNTARY_SWITCHES] = {"voluntary_switches", ""},
     [INVOLUNTARY_SWITCHES] = {"involuntary_switches", ""},
     [ITERATIONS] = {"iterations", ""},
+    [USER_CPU] = {"user_cpu", "ms"},
+    [SYSTEM_CPU] = {"system_cpu", "ms"},
+    [WAKEUPS_PER_TASK] = {"wakeups_per_task", ""},
+    [PEAK_CONCURRENCY] = {"peak_concurrency", ""},
+    [INLINE_SHARE] = {"inline_share", ""},
+    [HELPED_SHARE] = {"helped_share", ""},
+    [THREADS_WITH_TASKS] = {"threads_with_tasks", ""},
+    [THREADS_CREATED] = {"threads_created", ""},
+    [TASKS_PER_THREAD_MIN] = {"tasks_per_thread_min", ""},
+    [TASKS_PER_THREAD_MAX] = {"tasks_per_thread_max", ""},
 };
 
 struct child {
@@ -64,6 +86,7 @@ struct child {
     struct bench_timing *timings; /* one per sample */
     struct run_result *own;       /* what `measure` gave so far; NULL: nothing */
     char *placement_cpus;         /* where this process is bound to; NULL: nowhere */
+    struct observed observed;     /* no tasks: nothing was */
     double *beside[COLUMNS];      /* one per sample; NULL once a value was not to be had */
 };
 
@@ -141,6 +164,36 @@ static bool child_measure_own(struct child *child, uint32_t sample, GError **err
     return measured;
 }
 
+static void child_record_observed(struct child *child, uint32_t sample)
+{
+    const struct observed *observed = &child->observed;
+    const double values[COLUMNS] = {
+        [PEAK_CONCURRENCY] = observed->peak_concurrency,
+        [INLINE_SHARE] = observed->inline_share,
+        [HELPED_SHARE] = observed->helped_share,
+        [THREADS_WITH_TASKS] = observed->threads_with_tasks,
+        [THREADS_CREATED] = observed->threads_created,
+        [TASKS_PER_THREAD_MIN] = (double)observed->tasks_per_thread_min,
+        [TASKS_PER_THREAD_MAX] = (double)observed->tasks_per_thread_max,
+    };
+    for (enum column column = PEAK_CONCURRENCY; column < COLUMNS; column++) {
+        child_record(child, column, sample, observed->tasks > 0, values[column]);
+    }
+}
+
+/* A thread that sleeps is woken: so many wake-ups are as many voluntary switches. */
+static void child_record_own(struct child *child, uint32_t sample, const struct noise *noise)
+{
+    uint64_t items = child->bench->measure ? 0 : child->timings[sample].items;
+    child_record(child, VOLUNTARY_SWITCHES, sample, true, noise->voluntary_switches);
+    child_record(child, INVOLUNTARY_SWITCHES, sample, true, noise->involuntary_switches);
+    child_record(child, USER_CPU, sample, true, noise->user_cpu_ms);
+    child_record(child, SYSTEM_CPU, sample, true, noise->system_cpu_ms);
+    child_record(child, WAKEUPS_PER_TASK, sample, items > 0 && *child->order.values.executor,
+                 items > 0 ? noise->voluntary_switches / (double)items : 0);
+    child_record_observed(child, sample);
+}
+
 static bool child_take_sample(struct child *child, uint32_t sample, GError **error)
 {
     struct probe probe;
@@ -164,8 +217,7 @@ static bool child_take_sample(struct child *child, uint32_t sample, GError **err
     child_record(child, FOREIGN_CPU, sample, noise.has_foreign, noise.foreign_cpus);
     child_record(child, STEAL, sample, noise.has_steal, noise.steal_cpus);
     child_record(child, THROTTLED, sample, noise.has_throttled, noise.throttled_ms);
-    child_record(child, VOLUNTARY_SWITCHES, sample, true, noise.voluntary_switches);
-    child_record(child, INVOLUNTARY_SWITCHES, sample, true, noise.involuntary_switches);
+    child_record_own(child, sample, &noise);
     if (child->bench->measure) {
         child_record(child, ITERATIONS, sample, false, 0);
     }
@@ -180,15 +232,13 @@ static bool child_warm_up(struct child *child, GError **error)
     if (!child_calibrate(child, error)) {
         return false;
     }
-    /* The warm-up is a sample like the others, written over by the first that counts. */
-    for (uint32_t i = 0; i < WARM_UP_SAMPLES; i++) {
-        struct bench_timing dropped = {0};
-        if (!child->bench->iterate(child->state, child->order.request.iterations, &dropped,
-                                   error)) {
-            return false;
-        }
-    }
-    return true;
+    /* The warm-up is a sample like the others, and dropped; its first iteration is observed. */
+    struct bench_timing dropped = {0};
+    uint64_t rest = child->order.request.iterations - 1;
+    observe_begin();
+    bool is_good = child->bench->iterate(child->state, 1, &dropped, error);
+    child->observed = observe_end();
+    return is_good && (rest == 0 || child->bench->iterate(child->state, rest, &dropped, error));
 }
 
 static bool child_measure(struct child *child, GError **error)
@@ -242,6 +292,18 @@ static void child_add_beside(const struct child *child, struct run_result *resul
     }
 }
 
+/* What a reader must know of an executor to compare it with another. */
+static const struct {
+    uint64_t capability;
+    const char *name;
+} kinds[] = {
+    {EXECUTOR_CALLER_HELPS, "caller_helps"},
+    {EXECUTOR_ELASTIC, "elastic"},
+    {EXECUTOR_GLOBAL, "global_threads"},
+    {EXECUTOR_MAY_INLINE, "may_inline"},
+    {EXECUTOR_SPINS, "spins"},
+};
+
 /* Facts that do not make the result's identity, with those of the benchmark (a map, or NULL). */
 static char *child_info(const struct child *child, const char *own)
 {
@@ -254,6 +316,14 @@ static char *child_info(const struct child *child, const char *own)
     if (ops && *ops->version) {
         g_string_append(info, ",\"library\":");
         json_append_string(info, ops->version);
+    }
+    for (gsize i = 0; ops && i < G_N_ELEMENTS(kinds); i++) {
+        if (ops->capabilities & kinds[i].capability) {
+            g_string_append_printf(info, ",\"%s\":true", kinds[i].name);
+        }
+    }
+    if (ops && (ops->capabilities & EXECUTOR_THREAD_PER_TASK)) {
+        g_string_append_printf(info, ",\"tasks_at_most\":%u", SESSION_SLOW_TASKS_MAX);
     }
     if (child->order.values.threads > cpus.effective) {
         g_string_append(info, ",\"oversubscribed\":true");

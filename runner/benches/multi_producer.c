@@ -3,7 +3,7 @@
  * of 10,000,000 / task_cost + 1 tasks each; what one lock costs where all meet. The producers live
  * across iterations and begin together; their waking is timed. Main thread, and the producers. */
 #include "runner/benches/bench.h"
-#include "runner/benches/bench_task.h"
+#include "runner/benches/observe.h"
 #include "runner/benches/warm_round.h"
 #include <errno.h>
 #include <pthread.h>
@@ -75,6 +75,7 @@ static int submit_by_producers(struct warm_round *round, struct bench_timing *ti
     struct multi_producer *all = round->own;
     int failure = 0;
     (void)timing;
+    observe_foreign_threads(all->n_producers);
     pthread_barrier_wait(&all->begin);
     pthread_barrier_wait(&all->end);
     for (uint32_t i = 0; i < all->n_producers; i++) {

@@ -8,6 +8,7 @@
 #define THREADS_MAX 4096u /* further ones share the last counter */
 
 static bool is_on;
+static uint32_t n_foreign; /* main thread only */
 static pthread_t main_thread;
 static atomic_bool main_waits;
 static atomic_uint now, peak, claimed, pass, alive_max;
@@ -31,6 +32,7 @@ void observe_begin(void)
     atomic_store(&inline_tasks, 0);
     atomic_store(&helped_tasks, 0);
     atomic_fetch_add(&pass, 1);
+    n_foreign = 0;
     main_thread = pthread_self();
     is_on = true;
 }
@@ -41,6 +43,11 @@ void observe_waiting(bool is_waiting)
         atomic_store(&main_waits, is_waiting);
         observe_note_threads();
     }
+}
+
+void observe_foreign_threads(uint32_t threads)
+{
+    n_foreign = threads;
 }
 
 void observe_note_threads(void)
@@ -97,7 +104,8 @@ struct observed observe_end(void)
         }
     }
     uint64_t at_once = atomic_load(&inline_tasks), helped = atomic_load(&helped_tasks);
-    uint32_t alive = atomic_load(&alive_max);
+    uint32_t seen = atomic_load(&alive_max);
+    uint32_t alive = seen > n_foreign ? seen - n_foreign : 0;
     uint32_t others = out.threads_with_tasks - (at_once + helped > 0 ? 1 : 0);
     out.threads_created = alive > others + 1 ? alive - 1 : others;
     out.inline_share = out.tasks ? (double)at_once / (double)out.tasks : 0;

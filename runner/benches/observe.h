@@ -28,5 +28,8 @@ void observe_waiting(bool is_waiting);
 /* Counts the threads that are alive, where observing: called while the executor is. */
 void observe_note_threads(void);
 
+/* So many threads that are alive are the benchmark's. */
+void observe_foreign_threads(uint32_t threads);
+
 void observe_task_enter(void);
 void observe_task_leave(void);

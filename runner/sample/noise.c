@@ -14,6 +14,7 @@
 #define STAT_LINE_START "cpu "
 #define NS_PER_S        1e9
 #define US_PER_S        1e6
+#define MS_PER_S        1e3
 
 bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_steal_ticks)
 {
@@ -58,7 +59,8 @@ void noise_read(struct noise_reading *out)
     }
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    out->own_cpu_s = timeval_s(&usage.ru_utime) + timeval_s(&usage.ru_stime);
+    out->own_user_s = timeval_s(&usage.ru_utime);
+    out->own_system_s = timeval_s(&usage.ru_stime);
     out->voluntary = usage.ru_nvcsw;
     out->involuntary = usage.ru_nivcsw;
     out->has_throttled = cgroup_throttled_ms("", &out->throttled_ms);
@@ -70,10 +72,13 @@ void noise_between(const struct noise_reading *before, const struct noise_readin
     *out = (struct noise){
         .voluntary_switches = (double)(after->voluntary - before->voluntary),
         .involuntary_switches = (double)(after->involuntary - before->involuntary),
+        .user_cpu_ms = (after->own_user_s - before->own_user_s) * MS_PER_S,
+        .system_cpu_ms = (after->own_system_s - before->own_system_s) * MS_PER_S,
     };
     double wall_s = (double)(after->wall_ns - before->wall_ns) / NS_PER_S;
     if (before->has_stat && after->has_stat && wall_s > 0) {
-        double foreign_s = after->busy_s - before->busy_s - (after->own_cpu_s - before->own_cpu_s);
+        double foreign_s =
+            after->busy_s - before->busy_s - (out->user_cpu_ms + out->system_cpu_ms) / MS_PER_S;
         double steal_s = after->steal_s - before->steal_s;
         out->has_foreign = true;
         out->foreign_cpus = foreign_s > 0 ? foreign_s / wall_s : 0;

@@ -13,8 +13,8 @@
 struct noise_reading {
     uint64_t wall_ns;
     bool has_stat, has_throttled;
-    double busy_s, steal_s; /* of all CPUs */
-    double own_cpu_s;
+    double busy_s, steal_s;          /* of all CPUs */
+    double own_user_s, own_system_s; /* CPU time of this process */
     double throttled_ms;
     int64_t voluntary, involuntary; /* context switches of this process */
 };
@@ -25,6 +25,7 @@ struct noise {
     double steal_cpus;   /* taken by the hypervisor, where it says so */
     double throttled_ms; /* held back by the control groups' quota */
     double voluntary_switches, involuntary_switches;
+    double user_cpu_ms, system_cpu_ms; /* of this process */
 };
 
 void noise_read(struct noise_reading *out);

@@ -47,6 +47,12 @@ test("the documented example builds without a warning, keeps the contract and is
   assert.deepEqual(results.map((r: any) => r.params.executor).sort(), ["fifo", "pipe"]);
   for (const result of results) assert.equal(result.error, undefined);
   assert.equal(results.find((r: any) => r.params.executor === "pipe").info.library, "1");
+  const { beside } = results.find((r: any) => r.params.executor === "pipe");
+  assert.deepEqual(beside.threads_created.values, [2]);
+  assert.deepEqual(beside.inline_share.values, [0]);
+  assert.ok(beside.peak_concurrency.values[0] <= 2);
+  assert.ok(beside.tasks_per_thread_max.values[0] <= 101);
+  for (const name of ["user_cpu", "system_cpu", "wakeups_per_task"]) assert.equal(beside[name].values.length, 1);
 });
 
 test("a library that crashes in a cell is that cell's error, and check-executor says so with status 1", async () => {

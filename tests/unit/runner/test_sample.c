@@ -226,14 +226,16 @@ static void test_noise_between(void)
                                          .has_stat = true,
                                          .busy_s = 10,
                                          .steal_s = 1,
-                                         .own_cpu_s = 2,
+                                         .own_user_s = 1.5,
+                                         .own_system_s = 0.5,
                                          .voluntary = 5,
                                          .involuntary = 7};
     struct noise_reading after = {.wall_ns = 3000000000,
                                   .has_stat = true,
                                   .busy_s = 13,
                                   .steal_s = 1.5,
-                                  .own_cpu_s = 4,
+                                  .own_user_s = 3,
+                                  .own_system_s = 1,
                                   .voluntary = 8,
                                   .involuntary = 17};
     struct noise noise;
@@ -244,7 +246,9 @@ static void test_noise_between(void)
     g_assert_false(noise.has_throttled);
     g_assert_cmpfloat(noise.voluntary_switches, ==, 3);
     g_assert_cmpfloat(noise.involuntary_switches, ==, 10);
-    after.own_cpu_s = 6; /* ticks lag behind the exact account: not less than nothing */
+    g_assert_cmpfloat(noise.user_cpu_ms, ==, 1500);
+    g_assert_cmpfloat(noise.system_cpu_ms, ==, 500);
+    after.own_user_s = 5; /* ticks lag behind the exact account: not less than nothing */
     noise_between(&before, &after, &noise);
     g_assert_cmpfloat(noise.foreign_cpus, ==, 0);
     after.has_stat = false;
@@ -258,7 +262,7 @@ static void test_noise_read(void)
     noise_read(&reading);
     g_assert_true(reading.has_stat);
     g_assert_cmpfloat(reading.busy_s, >, 0);
-    g_assert_cmpfloat(reading.own_cpu_s, >, 0);
+    g_assert_cmpfloat(reading.own_user_s + reading.own_system_s, >, 0);
 }
 
 /* The probe pins threads, and must leave no trace of it. */
