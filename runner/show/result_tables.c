@@ -3,13 +3,15 @@
 #include "runner/show/result_tables.h"
 
 #include "runner/show/break_even_table.h"
+#include "runner/show/idle_table.h"
 #include "runner/show/latency_table.h"
 #include "runner/show/table.h"
 
 /* Whether a result is in a table other than that of rates. */
 static bool takes_other(const struct run_result *result)
 {
-    return latency_table_takes(result) || break_even_table_takes(result);
+    return latency_table_takes(result) || break_even_table_takes(result) ||
+           idle_table_takes(result);
 }
 
 /* Takes the table, or NULL. */
@@ -30,12 +32,14 @@ GString *result_tables_draw(const GPtrArray *results, guint effective_cpus)
             g_ptr_array_add(others, results->pdata[i]);
     GString *latencies = latency_table_draw(results);
     GString *break_evens = break_even_table_draw(results);
-    if (others->len > 0 || (!latencies && !break_evens)) {
+    GString *idle = idle_table_draw(results);
+    if (others->len > 0 || (!latencies && !break_evens && !idle)) {
         GString *table = table_draw(others, effective_cpus);
         g_string_append(out, table->str);
         g_string_free(table, TRUE);
     }
     append_table(out, latencies);
     append_table(out, break_evens);
+    append_table(out, idle);
     return out;
 }
