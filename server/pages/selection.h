@@ -9,7 +9,7 @@
 #include "server/store/store.h"
 
 #define SELECTION_LINES_MAX  32u /* drawn at once; further ones are counted and said */
-#define SELECTION_FACETS_MAX 64u /* parameters to choose by: those that most series have */
+#define SELECTION_FACETS_MAX 24u /* parameters to choose by: those that most series have */
 
 struct facet_value {
     const char *text; /* "" : series without the parameter */
