@@ -98,6 +98,16 @@ static void append_store(GString *out, const struct store_status *status)
     append_metric(out, "breakeven_commits", "gauge", "Commits known.", status->n_commits);
 }
 
+static void append_work(GString *out, const struct work_status *status)
+{
+    append_metric(out, "breakeven_analysis_runs_total", "counter", "Runs judged since the start.",
+                  status->runs_judged);
+    append_metric(out, "breakeven_analysis_series_total", "counter",
+                  "Series judged since the start, once for each run.", status->series_judged);
+    append_metric(out, "breakeven_analysis_failures_total", "counter",
+                  "Judgements that failed and were tried again.", status->failures);
+}
+
 void api_metrics(HttpRequest *request)
 {
     const struct context *context = context_of(request);
@@ -117,5 +127,8 @@ void api_metrics(HttpRequest *request)
     }
     store_status(context->store, &store);
     append_store(out, &store);
+    struct work_status work;
+    work_status(context->work, &work);
+    append_work(out, &work);
     http_respond(request, 200, PROMETHEUS, out);
 }

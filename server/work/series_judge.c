@@ -283,7 +283,7 @@ static SeriesStream *find_start(const struct series_judge *judge, const struct s
             continue;
         guint count = (guint)detector_count(stream->detector);
         g_autofree const struct store_commit **commits = commits_of(judge, stream->commits, 0);
-        bool fits = commits && count <= history->points->len && count > *out_next &&
+        bool fits = commits && count < history->points->len && count > *out_next &&
                     g_array_index(history->points, struct commit_point, count - 1).position ==
                         commit->position;
         if (!fits)

@@ -8,7 +8,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#define RETRY_SECONDS 5 /* after a failure: the store's disk may have room again */
+#define TRIES_MAX     3u /* of a run whose judging fails by itself: it must not hold up the others */
+#define RETRY_SECONDS 5  /* after a failure: the store's disk may have room again */
 
 struct waiter {
     int64_t run_seq;
@@ -23,6 +24,8 @@ struct work {
     void *log_user;
     StoreReader *reader; /* the thread's */
     struct level_shift_table *table;
+    int64_t failing_seq; /* the run that failed last, and how often in a row; the thread's */
+    guint n_tries;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -202,6 +205,27 @@ static bool judge(Work *work, const struct next *next, GError **error)
     return true;
 }
 
+/* True where the run was taken from the queue without a judgement, since it fails again and again.
+ */
+static bool give_up(Work *work, int64_t run_seq, const GError *error)
+{
+    bool by_itself = error && !g_error_matches(error, BREAKEVEN_ERROR, ERROR_FULL) &&
+                     !g_error_matches(error, BREAKEVEN_ERROR, ERROR_BUSY);
+    work->n_tries = run_seq == work->failing_seq && by_itself ? work->n_tries + 1 : 1;
+    work->failing_seq = run_seq;
+    if (!by_itself || work->n_tries < TRIES_MAX)
+        return false;
+    struct store_judgement *judgement = store_judgement_new();
+    judgement->run_seq = run_seq;
+    if (work->log) {
+        g_autofree char *message =
+            g_strdup_printf("run number %" G_GINT64_FORMAT " is left unjudged after %u tries: %s",
+                            run_seq, work->n_tries, error->message);
+        work->log(message, work->log_user);
+    }
+    return write_judgement(work, judgement);
+}
+
 /* False where nothing waits, or where something failed. */
 static bool step(Work *work, bool *out_failed)
 {
@@ -210,8 +234,11 @@ static bool step(Work *work, bool *out_failed)
     bool fine = find_next(work, &next, &error);
     bool any = fine && (next.series->len > 0 || next.run_seq > 0);
     bool judged = any && judge(work, &next, &error);
+    bool is_run = any && next.series->len == 0;
     g_clear_pointer(&next.series, g_array_unref);
-    if (error)
+    if (is_run && !judged && give_up(work, next.run_seq, error))
+        judged = true;
+    else if (error)
         say(work, "a run could not be judged", error);
     *out_failed = !fine || any != judged;
     return judged;

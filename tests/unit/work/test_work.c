@@ -5,6 +5,7 @@
 #include "tests/unit/store/store_fixture.h"
 
 #include <math.h>
+#include <sqlite3.h>
 
 struct bench_work {
     struct fixture fixture;
@@ -374,6 +375,46 @@ static void test_waiting(void)
     end(&at);
 }
 
+static void put_quietly(struct bench_work *at, guint commit)
+{
+    must_put_run(at->fixture.store, run_at(at, commit, 100));
+    g_usleep(20000);
+}
+
+static void note_log(const char *message, void *user)
+{
+    fixture_log(message, user);
+}
+
+/* A run that cannot be judged, here since its directory is damaged, is left after a few tries; it
+ * holds up no other. */
+static void test_damaged_run(void)
+{
+    struct bench_work at = {0};
+    fixture_begin(&at.fixture);
+    must_put_run(at.fixture.store, run_at(&at, 1, 100));
+    store_close(at.fixture.store);
+    sqlite3 *db;
+    g_assert_cmpint(sqlite3_open(at.fixture.path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "UPDATE run_samples SET series = x'ff'", NULL, NULL, NULL), ==,
+                    SQLITE_OK);
+    sqlite3_close(db);
+    fixture_open(&at.fixture);
+    g_autoptr(GError) error = NULL;
+    struct work_options options = {
+        .store = at.fixture.store, .log = note_log, .log_user = &at.fixture};
+    at.work = work_start(&options, &error);
+    g_assert_no_error(error);
+    for (guint commit = 2; !is_idle(&at); commit++) /* each write has it try again */
+        put_quietly(&at, commit);
+    pthread_mutex_lock(&at.fixture.log_mutex);
+    g_assert_nonnull(strstr(at.fixture.log->str, "left unjudged after 3 tries"));
+    pthread_mutex_unlock(&at.fixture.log_mutex);
+    put(&at, run_at(&at, 900, 100));
+    g_assert_cmpuint(look(&at).level.n_commits, >=, 1);
+    end(&at);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -384,5 +425,6 @@ int main(int argc, char **argv)
     g_test_add_func("/work/fixed-by-itself", test_fixed_by_itself);
     g_test_add_func("/work/boundaries", test_boundaries);
     g_test_add_func("/work/waiting", test_waiting);
+    g_test_add_func("/work/damaged-run", test_damaged_run);
     return g_test_run();
 }
