@@ -3,7 +3,7 @@
 // of its library; a library that crashes is the error of its cell.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -74,4 +74,27 @@ test("what cannot be loaded is an error of use", async () => {
   assert.match(other.stderr, /--executor: .*breakeven-runner/);
   assert.match((await world.expect(2, ["check-executor", "fito"])).stderr, /executor fito: there is none of that name/);
   assert.match((await world.expect(2, ["check-executor"])).stderr, /needs the name of an executor/);
+});
+
+test("a library that is missing is said in list and in the cell, and is an error of use where it is asked for by name", async () => {
+  const env = { BREAKEVEN_LIBDISPATCH: "/nonexistent/libdispatch.so" };
+  const list = JSON.parse((await world.expect(0, ["list", "--json"], { env })).stdout);
+  const row = list.executors.find((e: any) => e.name === "libdispatch");
+  assert.equal(row.installed, false);
+  assert.match(row.message, /^not installed: Debian 12 has no package: .*BREAKEVEN_LIBDISPATCH/);
+  const plan = join(folder, "missing.plan");
+  writeFileSync(plan, "[plan]\nname = missing\nrounds = 1\nsample-ms = 1\n[cells a]\nbench = CreateDestroy\nexecutor = libdispatch, fifo\nthreads = 1\n");
+  const run = await world.expect(3, ["run", "--json", "--plan", plan], { env });
+  const results = JSON.parse(run.stdout).results;
+  assert.match(results.find((r: any) => r.params.executor === "libdispatch").error, /executor libdispatch: not installed: Debian 12/);
+  assert.equal(results.find((r: any) => r.params.executor === "fifo").error, undefined);
+  assert.match((await world.expect(2, ["run", "--executor", "libdispatch"], { env })).stderr, /--executor libdispatch: .*not installed/);
+});
+
+test("a build without the modules says what to install for each", async () => {
+  const alone = join(folder, "breakeven-runner");
+  copyFileSync(program("breakeven-runner"), alone);
+  const list = JSON.parse(execFileSync(alone, ["list", "--json"], { encoding: "utf8" }));
+  for (const [name, install] of [["tbb", "apt install libtbb12"], ["performselector", "apt install libgnustep-base1.28"], ["nsthread", "apt install libgnustep-base1.28"]])
+    assert.equal(list.executors.find((e: any) => e.name === name).message.startsWith(`not installed: ${install} (`), true);
 });
