@@ -15,6 +15,9 @@
 
 #define START_SECONDS_MAX 60
 #define POLL_US           10000
+#define QUIET_US          500000 /* in which a server that is settled uses less than this: */
+#define QUIET_CPU_SECONDS 0.005
+#define SETTLE_POLLS_MAX  1200
 
 static void die_with_parent(gpointer user)
 {
@@ -92,6 +95,18 @@ double server_process_cpu_seconds(const struct server_process *server)
     if (code != 0 || clock_gettime(clock, &spent) != 0)
         g_error("cannot read the server's CPU time: %s", g_strerror(code ? code : errno));
     return (double)spent.tv_sec + (double)spent.tv_nsec / 1e9;
+}
+
+void server_process_settle(const struct server_process *server)
+{
+    double before = 0, after = server_process_cpu_seconds(server);
+    for (guint i = 0; after - before >= QUIET_CPU_SECONDS; i++) {
+        if (i > SETTLE_POLLS_MAX)
+            g_error("the server is not done with its file: see %s", server->log_path);
+        g_usleep(QUIET_US);
+        before = after;
+        after = server_process_cpu_seconds(server);
+    }
 }
 
 gint64 server_process_metric(const struct server_process *server, const char *name)

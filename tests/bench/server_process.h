@@ -21,5 +21,9 @@ void server_process_stop(struct server_process *server);
 /* CPU time that all its threads have used, user and system, to a nanosecond's digits. */
 double server_process_cpu_seconds(const struct server_process *server);
 
+/* Waits until it has nothing left to do in the background: what it found in its file at the start.
+ */
+void server_process_settle(const struct server_process *server);
+
 /* One number of its /metrics. */
 gint64 server_process_metric(const struct server_process *server, const char *name);
