@@ -81,14 +81,23 @@ struct catalogue_project *store_write_need_project(struct store_writer *writer, 
  * ------------------------------------------------------------------------------------------------------
  */
 
+/* A measured commit whose place in the order may be another now. */
+static bool moves_measured(const struct staging_change *change)
+{
+    const struct catalogue_commit *commit = change->object;
+    return commit->pub.n_runs > 0 && (change->facts & (FACT_TIME | FACT_PARENTS)) != 0;
+}
+
 bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **error)
 {
     const GPtrArray *changes = writer->staging.changes;
+    const struct catalogue_project *moved = NULL;
     for (guint i = mark; i < changes->len; i++) {
         const struct staging_change *change = changes->pdata[i];
         if (change->kind != STAGED_FACTS)
             continue;
         const struct catalogue_commit *commit = change->object;
+        moved = moves_measured(change) ? change->project : moved;
         if (commit->stored && !sqlite_writer_update_commit(writer->rows, commit, error))
             return false;
         if ((change->facts & FACT_PARENTS) &&
@@ -104,7 +113,7 @@ bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **e
             return false;
         commit->stored = true;
     }
-    return true;
+    return !moved || store_write_rejudge(writer, moved, error);
 }
 
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error)

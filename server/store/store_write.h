@@ -66,5 +66,10 @@ bool store_write_commits(struct store_writer *writer, struct store_write *write,
 struct catalogue_project *store_write_need_project(struct store_writer *writer, const char *name,
                                                    GError **error);
 
+/* The order of its history, or what belongs to it, changed: all its series wait to be judged anew.
+ */
+bool store_write_rejudge(struct store_writer *writer, const struct catalogue_project *project,
+                         GError **error);
+
 /* Writes the rows of the commits that were staged from `mark` on. */
 bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **error);

@@ -175,3 +175,15 @@ bool store_write_triage(struct store_writer *writer, struct store_write *write, 
     store_change_free(change);
     return fine;
 }
+
+bool store_write_rejudge(struct store_writer *writer, const struct catalogue_project *project,
+                         GError **error)
+{
+    for (guint i = 0; i < project->pub.series->len; i++) {
+        const struct store_series *series = project->pub.series->pdata[i];
+        if (series->n_points > 0 &&
+            !sqlite_verdict_add_rejudge(writer->verdicts, series->id, error))
+            return false;
+    }
+    return true;
+}

@@ -4,6 +4,7 @@
  * spell the default out are given the shorter identity; where both exist, both stay and it is said.
  * The writer thread runs it, alone in its transaction. */
 #include "server/store/store_write.h"
+#include <string.h>
 
 static void add_default(const char *bench, const char *param, const char *value, void *user)
 {
@@ -54,9 +55,13 @@ static bool rename_series(struct store_writer *writer, struct store_write *write
 bool store_write_project(struct store_writer *writer, struct store_write *write, GError **error)
 {
     bool known = staging_find_project(&writer->staging, write->settings->name) != NULL;
+    const char *branch = write->settings->default_branch;
     struct catalogue_project *project =
         store_write_need_project(writer, write->settings->name, error);
     if (!project || !sqlite_writer_set_project(writer->rows, &project->pub, write->settings, error))
+        return false;
+    if (branch && *branch && strcmp(branch, project->pub.default_branch) != 0 &&
+        !store_write_rejudge(writer, project, error))
         return false;
     struct staging_settings *update = g_new0(struct staging_settings, 1);
     update->settings = g_steal_pointer(&write->settings);

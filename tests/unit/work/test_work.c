@@ -310,6 +310,65 @@ static void test_fixed_by_itself(void)
     end(&at);
 }
 
+/* Commits known by their sha only stand in the order of their runs' starts. When their facts come,
+ * the series are judged in the order that these say. */
+static void test_order_told_later(void)
+{
+    struct bench_work at;
+    begin(&at);
+    g_autoptr(GPtrArray) facts = run_commits_new();
+    for (guint i = 0; i < 40; i++) {
+        guint commit = (i * 17) % 40;
+        Run *run = run_at(&at, commit, noisy(commit < 20 ? 100 : 130, commit));
+        run->commit.has_time = false;
+        run->started_ms = 1750000000000 + i * 1000;
+        put(&at, run);
+        struct run_commit *fact = run_commit_new();
+        fact->sha = sha_of(commit);
+        fact->has_time = true;
+        fact->time_s = 1700000000 + commit;
+        g_ptr_array_add(facts, fact);
+    }
+    g_assert_cmpuint(look(&at).n, ==, 0);
+    struct outcome outcome;
+    put_commits(at.fixture.store, "demo", g_steal_pointer(&facts), &outcome);
+    g_assert_cmpstr(outcome.message, ==, "");
+    outcome_clear(&outcome);
+    settle(&at);
+    struct seen seen = look(&at);
+    g_assert_cmpuint(seen.n, ==, 1);
+    g_assert_cmpuint(seen.first_position, ==, 20);
+    g_assert_cmpuint(seen.n_told, ==, 1);
+    end(&at);
+}
+
+/* Another branch is the project's history from now on. */
+static void test_other_branch(void)
+{
+    struct bench_work at;
+    begin(&at);
+    put_range(&at, 0, 12, 100);
+    for (guint commit = 12; commit < 20; commit++) {
+        Run *run = run_at(&at, commit, noisy(100, commit));
+        g_free(run->branch);
+        run->branch = g_strdup("next");
+        put(&at, run);
+    }
+    g_assert_cmpuint(look(&at).level.n_commits, ==, 12);
+    struct store_project_settings *settings = g_new0(struct store_project_settings, 1);
+    settings->name = g_strdup("demo");
+    settings->default_branch = g_strdup("next");
+    struct outcome outcome;
+    outcome_init(&outcome);
+    store_put_project(at.fixture.store, settings, outcome_done, &outcome);
+    outcome_wait(&outcome);
+    g_assert_cmpstr(outcome.message, ==, "");
+    outcome_clear(&outcome);
+    settle(&at);
+    g_assert_cmpuint(look(&at).level.n_commits, ==, 8);
+    end(&at);
+}
+
 static Run *with_facts(Run *run, const char *environment, const char *info)
 {
     run->environment_json = g_strdup(environment);
@@ -423,6 +482,8 @@ int main(int argc, char **argv)
     g_test_add_func("/work/runs-beside", test_runs_beside);
     g_test_add_func("/work/triage", test_triage);
     g_test_add_func("/work/fixed-by-itself", test_fixed_by_itself);
+    g_test_add_func("/work/order-told-later", test_order_told_later);
+    g_test_add_func("/work/other-branch", test_other_branch);
     g_test_add_func("/work/boundaries", test_boundaries);
     g_test_add_func("/work/waiting", test_waiting);
     g_test_add_func("/work/damaged-run", test_damaged_run);
