@@ -7,6 +7,7 @@
 #include "runner/interrupt.h"
 #include "runner/judging.h"
 #include "runner/machine/machine.h"
+#include "runner/out_file.h"
 #include "runner/report.h"
 #include "runner/rounds.h"
 #include "runner/show/aa_table.h"
@@ -174,18 +175,6 @@ static bool take_provenance(struct job *job, GError **error)
     return true;
 }
 
-static bool check_out(const char *path, GError **error)
-{
-    if (!path)
-        return true;
-    g_autofree char *folder = g_path_get_dirname(path);
-    if (access(folder, W_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_DIR))
-        return true;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--out %s cannot be written: %s", path,
-                access(folder, W_OK) == 0 ? "it is a folder" : g_strerror(errno));
-    return false;
-}
-
 /* An A/A run is about the machine: it makes no document, whatever a site has set. */
 static bool take_aa(struct job *job, GError **error)
 {
@@ -222,10 +211,10 @@ static bool check_gate(struct job *job, GError **error)
 
 static bool prepare(struct job *job, GError **error)
 {
+    const char *out = options_value(job->options, "out");
     job->settings = settings_read(job->options, error);
     return job->settings && check_gate(job, error) && take_plan(job, error) &&
-           take_seed(job, error) && check_out(options_value(job->options, "out"), error) &&
-           take_aa(job, error);
+           take_seed(job, error) && (!out || out_file_check(out, error)) && take_aa(job, error);
 }
 
 static bool prepare_to_measure(struct job *job, GError **error)
@@ -303,22 +292,12 @@ static GString *print_run(const Run *run, GError **error)
     return document;
 }
 
-/* Written beside and renamed: a reader sees the old file or the new one. */
-static bool write_out(const char *path, const GString *document, GError **error)
-{
-    g_autoptr(GError) problem = NULL;
-    if (!path || g_file_set_contents_full(path, document->str, (gssize)document->len,
-                                          G_FILE_SET_CONTENTS_CONSISTENT, 0644, &problem))
-        return true;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--out: %s", problem->message);
-    return false;
-}
-
 /* The document goes on its way even where --out failed. */
 static int hand_over(const struct job *job, const Run *run, const GString *document, GError **error)
 {
     g_autoptr(GError) problem = NULL;
-    bool is_written = write_out(options_value(job->options, "out"), document, &problem);
+    const char *out = options_value(job->options, "out");
+    bool is_written = !out || out_file_write(out, document, &problem);
     int code = EXIT_FINE;
     if (job->delivery)
         code = report_send(job->delivery, job->settings, run, document,
