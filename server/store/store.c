@@ -117,6 +117,14 @@ static enum attempt perform_one(Store *store, struct store_write *write, enum gu
     return full || guard == GUARD_SAVEPOINTS ? ATTEMPT_FAILED : ATTEMPT_AGAIN;
 }
 
+/* Larger than any before, and never one that this file's readers have seen with other content: a
+ * file that was put back from a backup goes on counting where the clock is, not where the backup
+ * was. */
+static int64_t version_after(int64_t version)
+{
+    return MAX(version + 1, g_get_real_time());
+}
+
 static bool set_versions(Store *store, int64_t version, GError **error)
 {
     g_autoptr(GPtrArray) touched = staging_touched(&store->writer.staging);
@@ -165,7 +173,7 @@ static enum attempt perform_all(Store *store, GPtrArray *batch, enum guard guard
         if (attempt != ATTEMPT_FINE)
             return attempt;
     }
-    bool fine = set_versions(store, store->catalogue->version + 1, error) &&
+    bool fine = set_versions(store, store->writer.version, error) &&
                 sqlite_writer_commit(store->writer.rows, error);
     return fine ? ATTEMPT_FINE : ATTEMPT_FAILED;
 }
@@ -203,9 +211,10 @@ static void say_queued(Store *store)
 static void commit_batch(Store *store, GPtrArray *batch)
 {
     g_autoptr(GError) error = NULL;
+    store->writer.version = version_after(store->catalogue->version);
     bool stored = perform_guarded(store, batch, &error);
     if (stored)
-        staging_apply(&store->writer.staging, store->catalogue->version + 1);
+        staging_apply(&store->writer.staging, store->writer.version);
     else
         refuse_batch(store, batch, error);
     pthread_mutex_lock(&store->mutex);

@@ -43,6 +43,7 @@ struct store_writer {
     SqliteVerdictWriter *verdicts;
     Catalogue *catalogue;
     struct staging staging;
+    int64_t version; /* that the transaction at hand gives to what it changes */
 };
 
 /* Forgets what became of it, so that it can be performed again. */

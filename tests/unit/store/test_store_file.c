@@ -47,6 +47,40 @@ static void test_second_server(void)
     fixture_end(&fixture);
 }
 
+static int64_t version_of(Store *store)
+{
+    StoreReader *reader = store_reader_new(store, NULL);
+    StoreSnapshot *snapshot = store_snapshot_begin(reader, NULL);
+    int64_t version = store_version(snapshot, store_project_find(snapshot, "demo"));
+    g_assert_cmpint(store_version(snapshot, NULL), ==, version);
+    store_snapshot_end(snapshot);
+    store_reader_free(reader);
+    return version;
+}
+
+/* Else a client would be told that what it saw before the restoration has not changed. */
+static void test_restored_backup(void)
+{
+    struct fixture fixture;
+    g_autofree char *backup = NULL;
+    gsize length = 0;
+    fixture_begin(&fixture);
+    must_put_run(fixture.store, make_run("one", "A", 1));
+    store_close(fixture.store);
+    g_assert_true(g_file_get_contents(fixture.path, &backup, &length, NULL));
+    fixture_open(&fixture);
+    int64_t saved = version_of(fixture.store);
+    must_put_run(fixture.store, make_run("two", "A", 2));
+    int64_t lost = version_of(fixture.store);
+    store_close(fixture.store);
+    g_assert_true(g_file_set_contents(fixture.path, backup, (gssize)length, NULL));
+    fixture_open(&fixture);
+    g_assert_cmpint(version_of(fixture.store), ==, saved);
+    must_put_run(fixture.store, make_run("other", "A", 3));
+    g_assert_cmpint(version_of(fixture.store), >, lost);
+    fixture_end(&fixture);
+}
+
 static void test_schema_refused(void)
 {
     struct fixture fixture;
@@ -185,6 +219,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/file/second-server", test_second_server);
+    g_test_add_func("/file/restored-backup", test_restored_backup);
     g_test_add_func("/file/schema-refused", test_schema_refused);
     g_test_add_func("/file/bad-paths", test_bad_paths);
     g_test_add_func("/file/comments", test_comments);
