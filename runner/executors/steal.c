@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The executor `steal`: runner/pool's stealing pool behind the plug-in contract. Knows no
+ * The executor `steal`: runner/pool's stealing pool behind the plug-in contract, whose
+ * main thread helps while it waits: that is faster than waking one more worker and being woken by
+ * it. Knows no
  * benchmark; create to destroy run in the measuring thread, submit in any. */
 #include "runner/executors/steal.h"
 #include "runner/pool/steal_pool.h"
@@ -10,12 +12,12 @@
 static int steal_create(void **out_self, const struct executor_config *config, char *message,
                         size_t message_size)
 {
-    StealPool *pool;
-    int threads = config->threads <= STEAL_POOL_THREADS_MAX ? (int)config->threads : 0;
-    int failure = steal_pool_create(&pool, threads);
+    StealPool *pool = NULL;
+    bool is_possible = config->threads >= 1 && config->threads <= STEAL_POOL_WORKERS_MAX;
+    int failure = is_possible ? steal_pool_create(&pool, (int)config->threads - 1, true) : -EINVAL;
     if (failure == -EINVAL) {
         snprintf(message, message_size, "a pool takes 1 to %d threads, not %u",
-                 STEAL_POOL_THREADS_MAX, config->threads);
+                 STEAL_POOL_WORKERS_MAX, config->threads);
     } else if (failure) {
         snprintf(message, message_size, "cannot start %u threads: %s", config->threads,
                  strerrordesc_np(-failure));
@@ -47,7 +49,8 @@ static void steal_destroy(void *self)
 static const struct executor_ops steal_ops = {
     .abi = EXECUTOR_ABI,
     .size = sizeof steal_ops,
-    .capabilities = EXECUTOR_SUBMIT_WORKER | EXECUTOR_REUSABLE | EXECUTOR_SUBMIT_ANY,
+    .capabilities = EXECUTOR_SUBMIT_WORKER | EXECUTOR_REUSABLE | EXECUTOR_SUBMIT_ANY |
+                    EXECUTOR_CALLER_HELPS | EXECUTOR_MAY_INLINE,
     .name = "steal",
     .version = "",
     .create = steal_create,

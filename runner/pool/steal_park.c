@@ -20,10 +20,10 @@ void steal_futex_wake(atomic_uint *word, int threads)
 
 bool steal_has_work(struct steal_pool *pool)
 {
-    if (steal_rings_length(pool) > 0) {
+    if (steal_outside_length(pool) > 0) {
         return true;
     }
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         if (!steal_deque_is_empty(&pool->workers[i].deque)) {
             return true;
         }
@@ -39,23 +39,25 @@ bool steal_is_quiescent(struct steal_pool *pool)
      * the others' if they published before: one of two that end together sees both. It also
      * acquires what the tasks wrote, and the counts of the tasks that they submitted. */
     uint64_t ended = atomic_load_explicit(&pool->ran_late, memory_order_seq_cst);
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         ended += atomic_load_explicit(&pool->workers[i].completed, memory_order_seq_cst);
     }
     STEAL_POINT();
-    uint64_t begun = 0;
+    uint64_t begun = atomic_load_explicit(&pool->overflow.pushed, memory_order_seq_cst);
     for (unsigned i = 0; i < STEAL_RINGS; i++) {
         begun += steal_ring_pushed(&pool->rings[i]);
     }
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         begun += atomic_load_explicit(&pool->workers[i].spawned, memory_order_relaxed);
     }
     return ended == begun;
 }
 
-bool steal_is_over(struct steal_pool *pool)
+bool steal_shall_leave(const struct steal_worker *worker)
 {
-    return (atomic_load_explicit(&pool->sleep_state, memory_order_seq_cst) & STEAL_STOPPING) &&
+    struct steal_pool *pool = worker->pool;
+    return (worker->is_owner ||
+            (atomic_load_explicit(&pool->sleep_state, memory_order_seq_cst) & STEAL_STOPPING)) &&
            steal_is_quiescent(pool);
 }
 
@@ -119,7 +121,7 @@ void steal_wake_all(struct steal_pool *pool)
     }
 }
 
-/* True where the caller still stands in the list and has left it. */
+/* True where it stood in the list of sleepers, and has left it now. */
 static bool get_up(struct steal_pool *pool, struct steal_worker *worker)
 {
     pthread_mutex_lock(&pool->sleep_lock);
@@ -132,6 +134,14 @@ static bool get_up(struct steal_pool *pool, struct steal_worker *worker)
     return was_listed;
 }
 
+void steal_wake_owner(struct steal_pool *pool)
+{
+    struct steal_worker *owner = &pool->workers[pool->n_slots - 1];
+    if (owner->is_owner && get_up(pool, owner)) {
+        notify(owner);
+    }
+}
+
 void steal_park(struct steal_worker *worker, uint64_t counted)
 {
     struct steal_pool *pool = worker->pool;
@@ -142,7 +152,7 @@ void steal_park(struct steal_worker *worker, uint64_t counted)
     atomic_fetch_add_explicit(&pool->sleep_state, STEAL_SLEEPER - counted, memory_order_seq_cst);
     pthread_mutex_unlock(&pool->sleep_lock);
     STEAL_POINT();
-    bool stay_awake = steal_has_work(pool) || steal_is_over(pool);
+    bool stay_awake = steal_has_work(pool) || steal_shall_leave(worker);
     if (stay_awake && get_up(pool, worker)) {
         return;
     }

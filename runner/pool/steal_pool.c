@@ -26,9 +26,10 @@ static unsigned count_cpus(void)
 
 static void free_pool(struct steal_pool *pool)
 {
-    for (unsigned i = 0; i < pool->n_workers; i++) {
+    for (unsigned i = 0; i < pool->n_slots; i++) {
         steal_deque_clear(&pool->workers[i].deque);
     }
+    steal_overflow_clear(&pool->overflow);
     pthread_mutex_destroy(&pool->late_lock);
     pthread_mutex_destroy(&pool->sleep_lock);
     for (unsigned i = 0; i < STEAL_RINGS; i++) {
@@ -48,16 +49,19 @@ static void *lines_new(size_t bytes)
     return memory;
 }
 
-static bool init_workers(struct steal_pool *pool, unsigned threads)
+static bool init_workers(struct steal_pool *pool, unsigned workers, bool owner_helps)
 {
-    pool->workers = lines_new(threads * sizeof *pool->workers);
+    unsigned slots = workers + owner_helps;
+    pool->workers = lines_new(slots * sizeof *pool->workers);
     if (!pool->workers) {
         return false;
     }
-    for (; pool->n_workers < threads; pool->n_workers++) {
-        struct steal_worker *worker = &pool->workers[pool->n_workers];
+    pool->n_workers = workers;
+    for (; pool->n_slots < slots; pool->n_slots++) {
+        struct steal_worker *worker = &pool->workers[pool->n_slots];
         worker->pool = pool;
-        worker->random = (uint64_t)pool->n_workers * 2654435761u + 1;
+        worker->is_owner = pool->n_slots == workers;
+        worker->random = (uint64_t)pool->n_slots * 2654435761u + 1;
         if (!steal_deque_init(&worker->deque)) {
             return false;
         }
@@ -104,10 +108,10 @@ static int start_workers(struct steal_pool *pool)
     return 0;
 }
 
-int steal_pool_create(StealPool **out_pool, int threads)
+int steal_pool_create(StealPool **out_pool, int workers, bool owner_helps)
 {
     *out_pool = NULL;
-    if (threads < 1 || threads > STEAL_POOL_THREADS_MAX) {
+    if (workers < !owner_helps || workers > STEAL_POOL_WORKERS_MAX) {
         return -EINVAL;
     }
     struct steal_pool *pool = lines_new(sizeof *pool);
@@ -116,11 +120,12 @@ int steal_pool_create(StealPool **out_pool, int threads)
     }
     pthread_mutex_init(&pool->sleep_lock, NULL);
     pthread_mutex_init(&pool->late_lock, NULL);
+    steal_overflow_init(&pool->overflow);
     pool->owner = number_of_thread();
-    unsigned cpus = count_cpus();
-    unsigned busy = (unsigned)threads < cpus ? (unsigned)threads : cpus;
+    unsigned threads = (unsigned)workers + owner_helps, cpus = count_cpus();
+    unsigned busy = threads < cpus ? threads : cpus;
     pool->searchers_max = busy > 1 ? busy / 2 : 1;
-    bool has_memory = init_rings(pool) && init_workers(pool, (unsigned)threads);
+    bool has_memory = init_rings(pool) && init_workers(pool, (unsigned)workers, owner_helps);
     int failure = has_memory ? start_workers(pool) : -ENOMEM;
     if (failure) {
         free_pool(pool);
@@ -144,19 +149,6 @@ static int submit_from_worker(struct steal_worker *worker, struct steal_task tas
     return 0;
 }
 
-/* The counterpart of tell_room: counted as a waiter first, then the look; there the head first,
- * then the look at the waiters. */
-static void wait_for_room(struct steal_pool *pool, struct steal_ring *ring)
-{
-    unsigned epoch = atomic_load_explicit(&pool->room_epoch, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&pool->room_waiters, 1, memory_order_seq_cst);
-    STEAL_POINT();
-    if (steal_ring_length(ring) >= STEAL_RING_TASKS) {
-        steal_futex_wait(&pool->room_epoch, epoch);
-    }
-    atomic_fetch_sub_explicit(&pool->room_waiters, 1, memory_order_seq_cst);
-}
-
 /* A task that was submitted while another thread shut the pool down may find no worker left. The
  * submitter published it, then saw STEAL_STOPPING; the other thread set that, joined the workers,
  * then looks into the rings: so at least one of them comes here when the task is visible and the
@@ -166,13 +158,55 @@ static void run_late(struct steal_pool *pool, bool has_joined)
     struct steal_task task;
     pthread_mutex_lock(&pool->late_lock);
     pool->has_joined = pool->has_joined || has_joined;
-    for (unsigned i = 0; pool->has_joined && i < STEAL_RINGS; i++) {
-        while (steal_ring_take(&pool->rings[i], &task, 1, 1) > 0) {
+    for (unsigned i = 0; pool->has_joined && i < STEAL_SOURCES; i++) {
+        while ((i < STEAL_RINGS ? steal_ring_take(&pool->rings[i], &task, 1, 1)
+                                : steal_overflow_take(&pool->overflow, &task, 1, 1)) > 0) {
             task.function(task.argument);
             atomic_fetch_add_explicit(&pool->ran_late, 1, memory_order_seq_cst);
         }
     }
     pthread_mutex_unlock(&pool->late_lock);
+}
+
+/* The owner's slot, where this thread is the owner and helps; else NULL. */
+static struct steal_worker *owner_slot(struct steal_pool *pool)
+{
+    bool helps = pool->n_slots > pool->n_workers && number_of_thread() == pool->owner;
+    return helps ? &pool->workers[pool->n_workers] : NULL;
+}
+
+/* As a worker, until all is done; or for one batch. */
+static void help(struct steal_pool *pool, struct steal_worker *slot, bool to_the_end)
+{
+    struct steal_worker *before = steal_worker_current; /* of another pool, or NULL */
+    steal_worker_current = slot;
+    atomic_store_explicit(&pool->helping, 1, memory_order_relaxed);
+    if (to_the_end) {
+        steal_worker_main(slot);
+    } else {
+        steal_run_batch(slot);
+    }
+    atomic_store_explicit(&pool->helping, 0, memory_order_relaxed);
+    steal_worker_current = before;
+}
+
+/* An owner that helps does so where its ring is full, too: tasks wait for the workers already, and
+ * it would only make the queue longer. Others add to the overflow. */
+static bool push_from_outside(struct steal_pool *pool, struct steal_task task)
+{
+    bool is_owner = number_of_thread() == pool->owner;
+    struct steal_ring *ring = &pool->rings[is_owner ? 0 : 1];
+    if (steal_ring_push(ring, task)) {
+        return true;
+    }
+    struct steal_worker *slot = owner_slot(pool);
+    if (!slot) {
+        return steal_overflow_push(&pool->overflow, task);
+    }
+    do {
+        help(pool, slot, false);
+    } while (!steal_ring_push(ring, task));
+    return true;
 }
 
 int steal_pool_submit(StealPool *pool, void (*function)(void *argument), void *argument)
@@ -182,15 +216,11 @@ int steal_pool_submit(StealPool *pool, void (*function)(void *argument), void *a
     if (worker && worker->pool == pool) {
         return submit_from_worker(worker, task);
     }
-    struct steal_ring *ring = &pool->rings[number_of_thread() == pool->owner ? 0 : 1];
-    for (;;) {
-        if (atomic_load_explicit(&pool->sleep_state, memory_order_relaxed) & STEAL_STOPPING) {
-            return -ESHUTDOWN;
-        }
-        if (steal_ring_push(ring, task)) {
-            break;
-        }
-        wait_for_room(pool, ring);
+    if (atomic_load_explicit(&pool->sleep_state, memory_order_relaxed) & STEAL_STOPPING) {
+        return -ESHUTDOWN;
+    }
+    if (!push_from_outside(pool, task)) {
+        return -ENOMEM;
     }
     STEAL_POINT();
     if (steal_submitted(pool)) {
@@ -204,16 +234,26 @@ static bool is_own_task(const struct steal_pool *pool)
     return steal_worker_current && steal_worker_current->pool == pool;
 }
 
-static void wait_for_end(struct steal_pool *pool)
+static void sleep_to_the_end(struct steal_pool *pool)
 {
-    atomic_fetch_add_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
     for (;;) {
         unsigned epoch = atomic_load_explicit(&pool->end_epoch, memory_order_seq_cst);
         STEAL_POINT();
         if (steal_is_quiescent(pool)) {
-            break;
+            return;
         }
         steal_futex_wait(&pool->end_epoch, epoch);
+    }
+}
+
+static void wait_for_end(struct steal_pool *pool)
+{
+    struct steal_worker *slot = owner_slot(pool);
+    atomic_fetch_add_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
+    if (slot) {
+        help(pool, slot, true);
+    } else {
+        sleep_to_the_end(pool);
     }
     atomic_fetch_sub_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
 }
@@ -232,10 +272,16 @@ int steal_pool_shutdown(StealPool *pool)
     if (is_own_task(pool)) {
         return -EDEADLK;
     }
+    if (pool->n_slots > pool->n_workers && !owner_slot(pool)) {
+        return -EPERM;
+    }
     uint64_t before =
         atomic_fetch_or_explicit(&pool->sleep_state, STEAL_STOPPING, memory_order_seq_cst);
     if (before & STEAL_STOPPING) {
         return -ESHUTDOWN;
+    }
+    if (owner_slot(pool)) {
+        wait_for_end(pool);
     }
     join_workers(pool, pool->n_workers);
     run_late(pool, true);
@@ -248,9 +294,4 @@ void steal_pool_destroy(StealPool *pool)
         steal_pool_shutdown(pool);
         free_pool(pool);
     }
-}
-
-int steal_pool_threads(const StealPool *pool)
-{
-    return (int)pool->n_workers;
 }

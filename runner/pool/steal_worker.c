@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a worker of the stealing pool does: its own tasks first, then a batch out of the ring, then
- * the oldest task of another worker; a short search; then sleep. Runs in the workers' threads. */
+ * What a worker of the stealing pool, or its owner while it waits, does: its own tasks first, then
+ * a batch out of the ring, then the oldest task of another worker; a short search; then sleep. Runs
+ * in the workers' threads. */
 #include "runner/pool/steal_worker.h"
 #include <time.h>
 
 #define NS_PER_S       1000000000u
 #define SEARCH_NS      20000u /* a wake-up across CPUs costs about as much */
-#define SEARCH_PAUSES  64u    /* between two looks of a search */
+#define SEARCH_PAUSES  32u    /* between two looks of a search, at most; to begin with, 1 */
 #define PACE_FIRST_NS  64u
-#define PACE_MAX_NS    2048u
+#define PACE_MAX_NS    1024u
+#define PACE_PAUSES    4u
 #define BATCH_IS_SMALL 8u  /* tasks: the ring is looked into too often */
 #define BATCH_IS_LARGE 32u /* … often enough */
 
@@ -41,31 +43,23 @@ static void run(struct steal_worker *worker, struct steal_task task)
 static unsigned count_awake(struct steal_pool *pool)
 {
     uint64_t state = atomic_load_explicit(&pool->sleep_state, memory_order_relaxed);
-    return pool->n_workers - (unsigned)(state % STEAL_SEARCHER); /* the caller, at least */
-}
-
-/* Producers that wait for room go on when the ring is half empty, so that they are not woken for
- * one task. */
-static void tell_room(struct steal_pool *pool, struct steal_ring *ring)
-{
-    if (atomic_load_explicit(&pool->room_waiters, memory_order_seq_cst) > 0 &&
-        steal_ring_length(ring) <= STEAL_RING_TASKS / 2) {
-        atomic_fetch_add_explicit(&pool->room_epoch, 1, memory_order_seq_cst);
-        steal_futex_wake(&pool->room_epoch, INT32_MAX);
-    }
+    unsigned helping = atomic_load_explicit(&pool->helping, memory_order_relaxed);
+    unsigned awake = pool->n_workers + helping - (unsigned)(state % STEAL_SEARCHER);
+    return awake > 0 ? awake : 1; /* the two are not read at one time */
 }
 
 /* Where tasks are so short that the ring is found nearly empty again and again, the producer would
  * wait for the ring's cache lines with each of them. So then the worker leaves it alone for a
- * moment (2 us at most), and a batch is there. */
-static void keep_pace(struct steal_worker *worker)
+ * moment (1 us at most), and a batch is there. Where takes are further apart than that, there is
+ * nothing to be gained, only latency to be lost. */
+static void keep_pace(const struct steal_worker *worker)
 {
     if (worker->pace_ns == 0) {
         return;
     }
     uint64_t until_ns = worker->taken_ns + worker->pace_ns;
     while (now_ns() < until_ns) {
-        for (unsigned i = 0; i < 8; i++) {
+        for (unsigned i = 0; i < PACE_PAUSES; i++) {
             steal_pause();
         }
     }
@@ -73,27 +67,34 @@ static void keep_pace(struct steal_worker *worker)
 
 static void adapt_pace(struct steal_worker *worker, unsigned taken)
 {
-    if (taken < BATCH_IS_SMALL) {
+    if (worker->is_owner || (taken >= BATCH_IS_SMALL && worker->pace_ns == 0)) {
+        return; /* the owner is the producer itself */
+    }
+    uint64_t at_ns = now_ns();
+    if (at_ns - worker->taken_ns > 2 * PACE_MAX_NS) {
+        worker->pace_ns = 0;
+    } else if (taken < BATCH_IS_SMALL) {
         uint64_t slower_ns = worker->pace_ns ? worker->pace_ns * 2 : PACE_FIRST_NS;
         worker->pace_ns = slower_ns < PACE_MAX_NS ? slower_ns : PACE_MAX_NS;
     } else if (taken >= BATCH_IS_LARGE) {
         worker->pace_ns /= 2;
     }
-    worker->taken_ns = worker->pace_ns ? now_ns() : 0;
+    worker->taken_ns = at_ns;
 }
 
-/* The worker's deque is empty. */
-static bool take_from_ring(struct steal_worker *worker, struct steal_ring *ring,
-                           struct steal_task *out)
+/* Of ring number `source`, or the overflow behind the last. The worker's deque is empty. */
+static bool take_from_outside(struct steal_worker *worker, unsigned source, struct steal_task *out)
 {
     struct steal_pool *pool = worker->pool;
     struct steal_task batch[STEAL_BATCH_MAX];
-    unsigned n = steal_ring_take(ring, batch, STEAL_BATCH_MAX, count_awake(pool));
+    unsigned share = count_awake(pool);
+    unsigned n = source < STEAL_RINGS
+                     ? steal_ring_take(&pool->rings[source], batch, STEAL_BATCH_MAX, share)
+                     : steal_overflow_take(&pool->overflow, batch, STEAL_BATCH_MAX, share);
     if (n == 0) {
         return false;
     }
     adapt_pace(worker, n);
-    tell_room(pool, ring);
     *out = batch[0];
     if (n > 1) {
         /* For a moment nobody could see these tasks: a worker may have gone to sleep meanwhile. */
@@ -107,9 +108,9 @@ static bool take_from_ring(struct steal_worker *worker, struct steal_ring *ring,
 static bool steal_from_others(struct steal_worker *worker, struct steal_task *out)
 {
     struct steal_pool *pool = worker->pool;
-    unsigned first = (unsigned)(next_random(worker) % pool->n_workers);
-    for (unsigned i = 0; i < pool->n_workers; i++) {
-        unsigned index = first + i < pool->n_workers ? first + i : first + i - pool->n_workers;
+    unsigned first = (unsigned)(next_random(worker) % pool->n_slots);
+    for (unsigned i = 0; i < pool->n_slots; i++) {
+        unsigned index = first + i < pool->n_slots ? first + i : first + i - pool->n_slots;
         struct steal_worker *victim = &pool->workers[index];
         if (victim != worker && steal_deque_steal(&victim->deque, out)) {
             return true;
@@ -120,10 +121,10 @@ static bool steal_from_others(struct steal_worker *worker, struct steal_task *ou
 
 static bool look(struct steal_worker *worker, struct steal_task *out)
 {
-    for (unsigned i = 0; i < STEAL_RINGS; i++) {
-        /* In turns, so that no ring is left behind for ever. */
-        worker->turn = (worker->turn + 1) % STEAL_RINGS;
-        if (take_from_ring(worker, &worker->pool->rings[worker->turn], out)) {
+    for (unsigned i = 0; i < STEAL_SOURCES; i++) {
+        /* In turns, so that none is left behind for ever. */
+        worker->turn = (worker->turn + 1) % STEAL_SOURCES;
+        if (take_from_outside(worker, worker->turn, out)) {
             return true;
         }
     }
@@ -144,12 +145,15 @@ static bool publish_end(struct steal_worker *worker)
             steal_is_quiescent(pool)) {
             atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
             steal_futex_wake(&pool->end_epoch, INT32_MAX);
+            steal_wake_owner(pool);
         }
     }
-    if (!steal_is_over(pool)) {
+    if (!steal_shall_leave(worker)) {
         return false;
     }
-    steal_wake_all(pool);
+    if (!worker->is_owner) {
+        steal_wake_all(pool); /* they shall leave, too */
+    }
     return true;
 }
 
@@ -170,14 +174,19 @@ static void end_search(struct steal_pool *pool)
 static bool search(struct steal_worker *worker, struct steal_task *out)
 {
     uint64_t until_ns = now_ns() + SEARCH_NS;
+    unsigned pauses = 1;
     do {
         if (look(worker, out)) {
             end_search(worker->pool);
             return true;
         }
-        for (unsigned i = 0; i < SEARCH_PAUSES; i++) {
+        if (worker->is_owner && steal_is_quiescent(worker->pool)) {
+            return false;
+        }
+        for (unsigned i = 0; i < pauses; i++) {
             steal_pause();
         }
+        pauses = pauses < SEARCH_PAUSES ? pauses * 2 : pauses;
     } while (now_ns() < until_ns);
     return false;
 }
@@ -202,6 +211,9 @@ static bool wait_for_task(struct steal_worker *worker, struct steal_task *out)
             return true;
         }
         if (publish_end(worker)) {
+            if (counted) {
+                end_search(worker->pool); /* the owner may come back; others go for ever */
+            }
             return false;
         }
         steal_park(worker, counted);
@@ -210,15 +222,31 @@ static bool wait_for_task(struct steal_worker *worker, struct steal_task *out)
     }
 }
 
+static void run_own(struct steal_worker *worker)
+{
+    struct steal_task task;
+    while (steal_deque_pop(&worker->deque, &task)) {
+        run(worker, task);
+    }
+}
+
+void steal_run_batch(struct steal_worker *worker)
+{
+    struct steal_task task;
+    if (look(worker, &task)) {
+        run(worker, task);
+        run_own(worker);
+    }
+    publish_end(worker);
+}
+
 void *steal_worker_main(void *argument)
 {
     struct steal_worker *worker = argument;
     struct steal_task task;
     steal_worker_current = worker;
     for (;;) {
-        while (steal_deque_pop(&worker->deque, &task)) {
-            run(worker, task);
-        }
+        run_own(worker);
         keep_pace(worker);
         if (!look(worker, &task) && (publish_end(worker) || !wait_for_task(worker, &task))) {
             return NULL;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "runner/pool/steal_deque.h"
+#include "runner/pool/steal_overflow.h"
 #include "runner/pool/steal_pool.h"
 #include "runner/pool/steal_ring.h"
 #include <pthread.h>
@@ -28,7 +29,8 @@
 #define STEAL_SEARCHER  ((uint64_t)1 << 32)
 #define STEAL_STOPPING  ((uint64_t)1 << 63) /* shutdown was called */
 #define STEAL_RINGS     2u
-#define STEAL_BATCH_MAX 64u /* tasks that a worker takes out of the ring at once */
+#define STEAL_SOURCES   (STEAL_RINGS + 1) /* and the overflow */
+#define STEAL_BATCH_MAX 64u               /* tasks that a worker takes out of the ring at once */
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines are kept apart on purpose */
 struct steal_worker {
@@ -36,7 +38,8 @@ struct steal_worker {
 
     /* The owner's. */
     alignas(STEAL_LINE_BYTES) struct steal_pool *pool;
-    unsigned turn;              /* the ring that it looked into last */
+    bool is_owner;              /* its thread is the pool's owner, while that waits */
+    unsigned turn;              /* the ring or overflow that it looked into last */
     uint64_t ran;               /* tasks; published as `completed` when there are no more */
     uint64_t random;            /* whom to steal from first */
     uint64_t pace_ns, taken_ns; /* see keep_pace in steal_worker.c */
@@ -55,20 +58,22 @@ struct steal_worker {
 struct steal_pool {
     struct steal_ring rings[STEAL_RINGS]; /* that of the thread that made the pool; all others' */
 
+    struct steal_overflow overflow;
+
     /* Read by each submit, written when a worker begins or ends to search. */
     alignas(STEAL_LINE_BYTES) atomic_uint_least64_t sleep_state;
 
     /* Written seldom. */
     alignas(STEAL_LINE_BYTES) struct steal_worker *workers;
-    unsigned n_workers;
+    unsigned n_workers; /* threads of its own */
+    unsigned n_slots;   /* of `workers`: one more where the owner helps, the last */
     unsigned searchers_max;
     uint64_t owner; /* the thread that rings[0] belongs to, as numbered in steal_pool.c */
 
-    /* Threads that wait for the end of all tasks, or for room in the ring. */
+    /* Threads that wait for the end of all tasks. */
     alignas(STEAL_LINE_BYTES) atomic_uint end_waiters;
     atomic_uint end_epoch; /* futex: counts moments at which all was done */
-    alignas(STEAL_LINE_BYTES) atomic_uint room_waiters;
-    atomic_uint room_epoch; /* futex: counts moments at which the ring was half empty */
+    atomic_uint helping;   /* 1 while the owner waits, and so works */
 
     alignas(STEAL_LINE_BYTES) pthread_mutex_t sleep_lock;
     struct steal_worker *sleepers; /* the last that went to sleep first: its cache is warm */
@@ -78,7 +83,11 @@ struct steal_pool {
     atomic_uint_least64_t ran_late;
 };
 
+/* A worker's life; or the owner's, until all is done. */
 void *steal_worker_main(void *worker);
+
+/* Some of what waits: by the owner, where the ring is full. */
+void steal_run_batch(struct steal_worker *worker);
 
 /* The worker that runs in this thread, of whatever pool; NULL in other threads. */
 extern _Thread_local struct steal_worker *steal_worker_current;
@@ -91,6 +100,7 @@ void steal_futex_wake(atomic_uint *word, int threads);
 /* Wakes the sleeper that slept least long, unless there is none or somebody searches. */
 void steal_wake_one(struct steal_pool *pool);
 void steal_wake_all(struct steal_pool *pool);
+void steal_wake_owner(struct steal_pool *pool); /* where it waits and sleeps */
 
 /* Sleeps until it is woken, unless there is a task or the end. `counted` is STEAL_SEARCHER where
  * the caller counts as one, else 0. It counts as one afterwards. */
@@ -102,8 +112,8 @@ bool steal_has_work(struct steal_pool *pool);
 /* True when every task that was submitted has run: of one moment before it returns. */
 bool steal_is_quiescent(struct steal_pool *pool);
 
-/* … and shutdown was called: workers shall leave. */
-bool steal_is_over(struct steal_pool *pool);
+/* That, and for workers that shutdown was called: it shall leave. */
+bool steal_shall_leave(const struct steal_worker *worker);
 
 /* A wake-up is due: somebody sleeps, and nobody searches. */
 static inline bool steal_should_wake(uint64_t sleep_state)
@@ -122,10 +132,10 @@ static inline bool steal_submitted(struct steal_pool *pool)
     return state & STEAL_STOPPING;
 }
 
-/* Tasks that wait in the rings. */
-static inline uint64_t steal_rings_length(struct steal_pool *pool)
+/* Outside tasks that wait. */
+static inline uint64_t steal_outside_length(struct steal_pool *pool)
 {
-    uint64_t length = 0;
+    uint64_t length = atomic_load_explicit(&pool->overflow.length, memory_order_seq_cst);
     for (unsigned i = 0; i < STEAL_RINGS; i++) {
         length += steal_ring_length(&pool->rings[i]);
     }

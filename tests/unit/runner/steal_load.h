@@ -16,6 +16,16 @@
 
 static atomic_uchar steal_load_runs[STEAL_LOAD_TASKS_MAX];
 
+/* Whether the pools' owner, the test's main thread, is one of the threads. */
+static bool steal_load_helps;
+
+static inline StealPool *steal_load_pool(int threads)
+{
+    StealPool *pool;
+    g_assert_cmpint(steal_pool_create(&pool, threads - steal_load_helps, steal_load_helps), ==, 0);
+    return pool;
+}
+
 /* SIGALRM ends the program where the load takes so long that something must have been lost. */
 static inline void steal_load_begin(unsigned seconds)
 {
@@ -48,9 +58,8 @@ static inline void *steal_load_number(uint32_t number)
 
 static inline void steal_load_outside(int threads, uint32_t n, unsigned seconds)
 {
-    StealPool *pool;
     steal_load_begin(seconds);
-    g_assert_cmpint(steal_pool_create(&pool, threads), ==, 0);
+    StealPool *pool = steal_load_pool(threads);
     for (uint32_t i = 0; i < n; i++) {
         g_assert_cmpint(steal_pool_submit(pool, steal_load_task, steal_load_number(i)), ==, 0);
     }
@@ -86,7 +95,7 @@ static inline void steal_load_producers(int threads, uint32_t producers, uint32_
     struct steal_load_producer list[8];
     g_assert_cmpuint(producers, <=, G_N_ELEMENTS(list));
     steal_load_begin(seconds);
-    g_assert_cmpint(steal_pool_create(&pool, threads), ==, 0);
+    pool = steal_load_pool(threads);
     for (uint32_t i = 0; i < producers; i++) {
         list[i] = (struct steal_load_producer){.pool = pool, .first = i * each, .n = each};
         pthread_create(&list[i].thread, NULL, steal_load_produce, &list[i]);
@@ -121,9 +130,8 @@ static inline void steal_load_tree_task(void *argument)
 /* by_shutdown: nothing waits before the pool is shut down, which must run all of it. */
 static inline void steal_load_tree(int threads, uint32_t n, gboolean by_shutdown, unsigned seconds)
 {
-    StealPool *pool;
     steal_load_begin(seconds);
-    g_assert_cmpint(steal_pool_create(&pool, threads), ==, 0);
+    StealPool *pool = steal_load_pool(threads);
     steal_load_tree_pool = pool;
     steal_load_tree_n = n;
     g_assert_cmpint(steal_pool_submit(pool, steal_load_tree_task, NULL), ==, 0);
@@ -139,7 +147,7 @@ static inline void steal_load_hammer(int threads, uint32_t rounds, unsigned seco
     StealPool *pool;
     uint32_t n = 0;
     steal_load_begin(seconds);
-    g_assert_cmpint(steal_pool_create(&pool, threads), ==, 0);
+    pool = steal_load_pool(threads);
     for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t i = 0; i <= round % 3; i++) {
             steal_pool_submit(pool, steal_load_task, steal_load_number(n++));
@@ -160,7 +168,7 @@ static inline void steal_load_shutdown_race(int threads, uint32_t rounds, unsign
         struct steal_load_producer list[PRODUCERS];
         alarm(seconds);
         memset(steal_load_runs, 0, EACH * PRODUCERS);
-        g_assert_cmpint(steal_pool_create(&pool, threads), ==, 0);
+        pool = steal_load_pool(threads);
         for (uint32_t i = 0; i < PRODUCERS; i++) {
             list[i] = (struct steal_load_producer){.pool = pool, .first = i * EACH, .n = EACH};
             pthread_create(&list[i].thread, NULL, steal_load_produce, &list[i]);

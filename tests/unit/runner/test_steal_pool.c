@@ -13,18 +13,19 @@
 static void test_arguments(void)
 {
     StealPool *pool;
-    g_assert_cmpint(steal_pool_create(&pool, 0), ==, -EINVAL);
+    g_assert_cmpint(steal_pool_create(&pool, 0, false), ==, -EINVAL);
     g_assert_null(pool);
-    g_assert_cmpint(steal_pool_create(&pool, -1), ==, -EINVAL);
-    g_assert_cmpint(steal_pool_create(&pool, STEAL_POOL_THREADS_MAX + 1), ==, -EINVAL);
-    g_assert_cmpint(steal_pool_create(&pool, 3), ==, 0);
-    g_assert_cmpint(steal_pool_threads(pool), ==, 3);
-    g_assert_cmpint(steal_pool_wait(pool), ==, 0); /* nothing to wait for */
-    g_assert_cmpint(steal_pool_shutdown(pool), ==, 0);
-    g_assert_cmpint(steal_pool_shutdown(pool), ==, -ESHUTDOWN);
-    g_assert_cmpint(steal_pool_submit(pool, steal_load_task, NULL), ==, -ESHUTDOWN);
-    g_assert_cmpint(steal_pool_wait(pool), ==, 0);
-    steal_pool_destroy(pool);
+    g_assert_cmpint(steal_pool_create(&pool, -1, true), ==, -EINVAL);
+    g_assert_cmpint(steal_pool_create(&pool, STEAL_POOL_WORKERS_MAX + 1, false), ==, -EINVAL);
+    for (int helps = 0; helps < 2; helps++) {
+        g_assert_cmpint(steal_pool_create(&pool, 3, helps), ==, 0);
+        g_assert_cmpint(steal_pool_wait(pool), ==, 0); /* nothing to wait for */
+        g_assert_cmpint(steal_pool_shutdown(pool), ==, 0);
+        g_assert_cmpint(steal_pool_shutdown(pool), ==, -ESHUTDOWN);
+        g_assert_cmpint(steal_pool_submit(pool, steal_load_task, NULL), ==, -ESHUTDOWN);
+        g_assert_cmpint(steal_pool_wait(pool), ==, 0);
+        steal_pool_destroy(pool);
+    }
     steal_pool_destroy(NULL);
 }
 
@@ -81,7 +82,8 @@ static void test_one_task_submits_many(void)
     for (int threads = 1; threads <= 4; threads += 3) {
         struct spawner spawner = {.n = 400000 / SCALE};
         steal_load_begin(SECONDS);
-        g_assert_cmpint(steal_pool_create(&spawner.pool, threads), ==, 0);
+        g_assert_cmpint(
+            steal_pool_create(&spawner.pool, threads - steal_load_helps, steal_load_helps), ==, 0);
         steal_pool_submit(spawner.pool, spawn_many, &spawner);
         g_assert_cmpint(steal_pool_wait(spawner.pool), ==, 0);
         steal_load_end(spawner.n);
@@ -103,7 +105,7 @@ static void test_long_tasks_reach_all_threads(void)
         struct gate gate;
         gate_init(&gate);
         alarm(SECONDS);
-        g_assert_cmpint(steal_pool_create(&pool, THREADS), ==, 0);
+        g_assert_cmpint(steal_pool_create(&pool, THREADS, false), ==, 0);
         for (int i = 0; i < THREADS; i++) {
             steal_pool_submit(pool, pass_gate, &gate);
         }
@@ -139,7 +141,7 @@ static void test_a_worker_spreads_long_tasks(void)
         struct spreader spreader = {.gate = &gate, .n = THREADS - 1};
         gate_init(&gate);
         alarm(SECONDS);
-        g_assert_cmpint(steal_pool_create(&spreader.pool, THREADS), ==, 0);
+        g_assert_cmpint(steal_pool_create(&spreader.pool, THREADS, false), ==, 0);
         steal_pool_submit(spreader.pool, spread, &spreader);
         gate_await(&gate, THREADS);
         gate_open(&gate);
@@ -149,26 +151,101 @@ static void test_a_worker_spreads_long_tasks(void)
     }
 }
 
-/* More tasks than the ring holds, while the worker is busy: the producer waits for room. */
+/* More tasks than the ring holds, while the worker is busy: from the owner, and from another. */
 static void test_full_ring(void)
 {
     StealPool *pool;
     struct gate gate;
-    struct steal_load_producer producer = {.n = 50000};
+    struct steal_load_producer producer = {.first = 100000, .n = 100000};
     gate_init(&gate);
     steal_load_begin(SECONDS);
-    g_assert_cmpint(steal_pool_create(&pool, 1), ==, 0);
+    g_assert_cmpint(steal_pool_create(&pool, 1, false), ==, 0);
     steal_pool_submit(pool, pass_gate, &gate);
     gate_await(&gate, 1);
     producer.pool = pool;
     pthread_create(&producer.thread, NULL, steal_load_produce, &producer);
-    usleep(20000); /* so that it is likely to wait; it must come right in any case */
-    gate_open(&gate);
+    for (uint32_t i = 0; i < producer.first; i++) {
+        g_assert_cmpint(steal_pool_submit(pool, steal_load_task, steal_load_number(i)), ==, 0);
+    }
     pthread_join(producer.thread, NULL);
+    g_assert_cmpuint(producer.accepted, ==, producer.n);
+    gate_open(&gate);
     g_assert_cmpint(steal_pool_wait(pool), ==, 0);
-    steal_load_end(producer.n);
+    steal_load_end(producer.first + producer.n);
     steal_pool_destroy(pool);
     gate_clear(&gate);
+}
+
+/* The owner is the only thread: nothing runs before it waits or its ring is full; in the end all
+ * did. */
+static void test_owner_alone(void)
+{
+    StealPool *pool;
+    steal_load_begin(SECONDS);
+    g_assert_cmpint(steal_pool_create(&pool, 0, true), ==, 0);
+    for (uint32_t i = 0; i < 100000; i++) {
+        steal_pool_submit(pool, steal_load_task, steal_load_number(i));
+        g_assert_cmpuint(atomic_load(&steal_load_runs[0]), ==, i >= 16384);
+    }
+    g_assert_cmpint(steal_pool_wait(pool), ==, 0);
+    steal_load_end(100000);
+    steal_load_begin(SECONDS);
+    steal_pool_submit(pool, steal_load_task, NULL);
+    g_assert_cmpint(steal_pool_shutdown(pool), ==, 0); /* runs what is queued */
+    steal_load_end(1);
+    steal_pool_destroy(pool);
+}
+
+/* Another thread may wait, but not end a pool whose owner helps. */
+static void *end_foreign_pool(void *pool)
+{
+    g_assert_cmpint(steal_pool_shutdown(pool), ==, -EPERM);
+    g_assert_cmpint(steal_pool_wait(pool), ==, 0);
+    return NULL;
+}
+
+/* Tasks that all wait for each other need every thread, the owner among them; woken where it
+ * already sleeps, too. */
+struct late_spread {
+    struct spreader spreader;
+};
+
+static void spread_late(void *argument)
+{
+    struct late_spread *late = argument;
+    usleep(30000); /* so that the owner is likely to sleep; it must come right in any case */
+    spread(&late->spreader);
+}
+
+static void *open_when_all_came(void *argument)
+{
+    struct spreader *spreader = argument;
+    gate_await(spreader->gate, spreader->n + 1);
+    gate_open(spreader->gate);
+    return NULL;
+}
+
+static void test_owner_is_one_of_the_threads(void)
+{
+    enum { THREADS = 4 };
+    for (int round = 0; round < 10; round++) {
+        struct gate gate;
+        struct late_spread late = {.spreader = {.gate = &gate, .n = THREADS - 1}};
+        pthread_t opener, foreign;
+        gate_init(&gate);
+        alarm(SECONDS);
+        g_assert_cmpint(steal_pool_create(&late.spreader.pool, THREADS - 1, true), ==, 0);
+        pthread_create(&opener, NULL, open_when_all_came, &late.spreader);
+        steal_pool_submit(late.spreader.pool, round % 2 ? spread_late : spread,
+                          round % 2 ? (void *)&late : (void *)&late.spreader);
+        pthread_create(&foreign, NULL, end_foreign_pool, late.spreader.pool);
+        g_assert_cmpint(steal_pool_wait(late.spreader.pool), ==, 0);
+        pthread_join(opener, NULL);
+        pthread_join(foreign, NULL);
+        steal_pool_destroy(late.spreader.pool);
+        gate_clear(&gate);
+        alarm(0);
+    }
 }
 
 static StealPool *own_pool;
@@ -183,7 +260,7 @@ static void wait_for_myself(void *argument)
 
 static void test_waiting_for_oneself_is_refused(void)
 {
-    g_assert_cmpint(steal_pool_create(&own_pool, 2), ==, 0);
+    g_assert_cmpint(steal_pool_create(&own_pool, 2, false), ==, 0);
     steal_pool_submit(own_pool, wait_for_myself, NULL);
     g_assert_cmpint(steal_pool_wait(own_pool), ==, 0);
     g_assert_cmpint(waited, ==, -EDEADLK);
@@ -202,8 +279,8 @@ static void test_two_pools(void)
     StealPool *other;
     enum { N = 50000 };
     steal_load_begin(SECONDS);
-    g_assert_cmpint(steal_pool_create(&own_pool, 2), ==, 0);
-    g_assert_cmpint(steal_pool_create(&other, 2), ==, 0);
+    g_assert_cmpint(steal_pool_create(&own_pool, 2, false), ==, 0);
+    g_assert_cmpint(steal_pool_create(&other, 2, false), ==, 0);
     for (uint32_t i = 0; i < N; i++) {
         steal_pool_submit(other, submit_to_own_pool, steal_load_number(i));
     }
@@ -247,7 +324,7 @@ static void test_idle_workers_sleep(void)
     bool slept = false;
     gate_init(&gate);
     alarm(SECONDS);
-    g_assert_cmpint(steal_pool_create(&pool, SLEEPERS), ==, 0);
+    g_assert_cmpint(steal_pool_create(&pool, SLEEPERS, false), ==, 0);
     for (int i = 0; i < SLEEPERS; i++) {
         steal_pool_submit(pool, tell_id, &gate);
     }
@@ -265,6 +342,21 @@ static void test_idle_workers_sleep(void)
     alarm(0);
 }
 
+/* The loads, once with an owner that only waits, once with one that helps. */
+#define BOTH(name)                                                                                 \
+    static void name##_helped(void)                                                                \
+    {                                                                                              \
+        steal_load_helps = true;                                                                   \
+        name();                                                                                    \
+        steal_load_helps = false;                                                                  \
+    }
+BOTH(test_outside)
+BOTH(test_producers)
+BOTH(test_tree)
+BOTH(test_hammer)
+BOTH(test_shutdown_race)
+BOTH(test_one_task_submits_many)
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -281,5 +373,13 @@ int main(int argc, char **argv)
     g_test_add_func("/steal-pool/waiting-for-oneself", test_waiting_for_oneself_is_refused);
     g_test_add_func("/steal-pool/two-pools", test_two_pools);
     g_test_add_func("/steal-pool/idle", test_idle_workers_sleep);
+    g_test_add_func("/steal-pool/owner-alone", test_owner_alone);
+    g_test_add_func("/steal-pool/owner-is-one", test_owner_is_one_of_the_threads);
+    g_test_add_func("/steal-pool/helped/outside", test_outside_helped);
+    g_test_add_func("/steal-pool/helped/producers", test_producers_helped);
+    g_test_add_func("/steal-pool/helped/tree", test_tree_helped);
+    g_test_add_func("/steal-pool/helped/hammer", test_hammer_helped);
+    g_test_add_func("/steal-pool/helped/shutdown-race", test_shutdown_race_helped);
+    g_test_add_func("/steal-pool/helped/one-task-submits-many", test_one_task_submits_many_helped);
     return g_test_run();
 }

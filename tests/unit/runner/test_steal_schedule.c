@@ -12,6 +12,7 @@ static void steal_disturb(void);
 #define STEAL_POINT() steal_disturb()
 
 /* Not the library's objects: these. */
+#include "runner/pool/steal_overflow.c"
 #include "runner/pool/steal_park.c"
 #include "runner/pool/steal_pool.c"
 #include "runner/pool/steal_worker.c"
@@ -79,6 +80,19 @@ static void test_shutdown_race(void)
     steal_load_shutdown_race(2, 100 / SCALE, SECONDS);
 }
 
+#define BOTH(name)                                                                                 \
+    static void name##_helped(void)                                                                \
+    {                                                                                              \
+        steal_load_helps = true;                                                                   \
+        name();                                                                                    \
+        steal_load_helps = false;                                                                  \
+    }
+BOTH(test_hammer)
+BOTH(test_outside)
+BOTH(test_producers)
+BOTH(test_tree)
+BOTH(test_shutdown_race)
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -87,5 +101,10 @@ int main(int argc, char **argv)
     g_test_add_func("/steal-schedule/producers", test_producers);
     g_test_add_func("/steal-schedule/tree", test_tree);
     g_test_add_func("/steal-schedule/shutdown-race", test_shutdown_race);
+    g_test_add_func("/steal-schedule/helped/hammer", test_hammer_helped);
+    g_test_add_func("/steal-schedule/helped/outside", test_outside_helped);
+    g_test_add_func("/steal-schedule/helped/producers", test_producers_helped);
+    g_test_add_func("/steal-schedule/helped/tree", test_tree_helped);
+    g_test_add_func("/steal-schedule/helped/shutdown-race", test_shutdown_race_helped);
     return g_test_run();
 }
