@@ -32,7 +32,10 @@ static void write_value(struct json_writer *writer, const char *key,
     }
     json_writer_object(writer, key);
     json_writer_number(writer, "level", value->level);
-    json_writer_number(writer, "noise", value->noise);
+    if (value->noise > 0)
+        json_writer_number(writer, "noise", value->noise);
+    else
+        json_writer_null(writer, "noise");
     json_writer_integer(writer, "n", value->n);
     json_writer_end(writer);
 }

@@ -205,18 +205,42 @@ static enum comparison_verdict verdict_of(const struct comparison_row *row)
     return row->disturbed ? COMPARISON_UNSURE : verdicts[row->result.verdict];
 }
 
+static bool is_judgeable(const struct comparison_row *row)
+{
+    return row->has_result && row->base.noise > 0;
+}
+
+static struct verdict_input input_of(const struct comparison_row *row)
+{
+    enum better better = row->series->better;
+    return (struct verdict_input){.base = {row->base.level, row->base.noise, row->base.n},
+                                  .head = {row->head.level, row->head.noise, row->head.n},
+                                  .least_effect_ratio = SERIES_JUDGE_LEAST_EFFECT,
+                                  .better = better == BETTER_HIGHER  ? 1
+                                            : better == BETTER_LOWER ? -1
+                                                                     : 0};
+}
+
+static void leave_unsure(struct comparison_row *row)
+{
+    double base = row->base.level, size = fabs(base);
+    row->result =
+        (struct verdict_result){.verdict = VERDICT_UNSURE,
+                                .effect = size > 0 ? (row->head.level - base) / size : (double)NAN,
+                                .low = (double)NAN,
+                                .high = (double)NAN,
+                                .p = (double)NAN,
+                                .detectable = (double)NAN};
+    row->verdict = verdict_of(row);
+}
+
 static void judge(GArray *rows)
 {
     g_autoptr(GArray) inputs = g_array_new(FALSE, FALSE, sizeof(struct verdict_input));
     for (guint i = 0; i < rows->len; i++) {
         const struct comparison_row *row = &g_array_index(rows, struct comparison_row, i);
-        struct verdict_input input = {.base = {row->base.level, row->base.noise, row->base.n},
-                                      .head = {row->head.level, row->head.noise, row->head.n},
-                                      .least_effect_ratio = SERIES_JUDGE_LEAST_EFFECT,
-                                      .better = row->series->better == BETTER_HIGHER  ? 1
-                                                : row->series->better == BETTER_LOWER ? -1
-                                                                                      : 0};
-        if (row->has_result)
+        struct verdict_input input = input_of(row);
+        if (is_judgeable(row))
             g_array_append_val(inputs, input);
     }
     g_autofree struct verdict_result *results = g_new0(struct verdict_result, inputs->len + 1);
@@ -224,11 +248,18 @@ static void judge(GArray *rows)
                   VERDICT_RATE_DEFAULT, results);
     for (guint i = 0, next = 0; i < rows->len; i++) {
         struct comparison_row *row = &g_array_index(rows, struct comparison_row, i);
-        if (!row->has_result)
-            continue;
-        row->result = results[next++];
-        row->verdict = verdict_of(row);
+        if (is_judgeable(row)) {
+            row->result = results[next++];
+            row->verdict = verdict_of(row);
+        } else if (row->has_result) {
+            leave_unsure(row);
+        }
     }
+}
+
+static double size_of(const struct comparison_row *row)
+{
+    return isfinite(row->result.effect) ? fabs(log1p(fmax(row->result.effect, -0.999))) : 0;
 }
 
 static int compare_rows(gconstpointer a, gconstpointer b)
@@ -236,8 +267,7 @@ static int compare_rows(gconstpointer a, gconstpointer b)
     const struct comparison_row *left = a, *right = b;
     if (left->verdict != right->verdict)
         return left->verdict < right->verdict ? -1 : 1;
-    double left_size = fabs(log1p(fmax(left->result.effect, -0.999)));
-    double right_size = fabs(log1p(fmax(right->result.effect, -0.999)));
+    double left_size = size_of(left), right_size = size_of(right);
     if (left_size != right_size)
         return left_size > right_size ? -1 : 1;
     return (left->series->id > right->series->id) - (left->series->id < right->series->id);
@@ -288,14 +318,47 @@ static void add_means(Comparison *comparison)
  * --------------------------------------------------------------------------------------------------
  */
 
-static const struct store_run *last_of_machine(const GPtrArray *runs,
-                                               const struct store_machine *machine)
+/* The environments in which a machine measured a side. */
+struct environments {
+    const char *first; /* digest of one of them; NULL: none is known */
+    bool differ;       /* there are others */
+    guint n_runs, n_unknown;
+};
+
+static void note_environments(const GPtrArray *runs, const struct store_machine *machine,
+                              struct environments *found)
 {
-    for (guint i = runs->len; i-- > 0;) {
+    for (guint i = 0; i < runs->len; i++) {
         const struct store_run *run = runs->pdata[i];
-        if (run->machine == machine)
-            return run;
+        if (run->machine != machine)
+            continue;
+        found->n_runs++;
+        if (!run->environment_digest)
+            found->n_unknown++;
+        else if (!found->first)
+            found->first = run->environment_digest;
+        else if (strcmp(found->first, run->environment_digest) != 0)
+            found->differ = true;
     }
+}
+
+static char *warning_of(const struct store_machine *machine, const GPtrArray *base_runs,
+                        const GPtrArray *head_runs)
+{
+    struct environments both = {0};
+    note_environments(base_runs, machine, &both);
+    if (both.n_runs == 0)
+        return g_strdup_printf("nothing was measured on %s up to the base: its series are new",
+                               machine->name);
+    note_environments(head_runs, machine, &both);
+    if (both.differ)
+        return g_strdup_printf("%s: base and head were measured in different environments; a "
+                               "difference may be the machine's",
+                               machine->name);
+    if (both.n_unknown > 0)
+        return g_strdup_printf("%s: %u of the %u runs do not tell their environment; whether base "
+                               "and head were measured in the same one is not known",
+                               machine->name, both.n_unknown, both.n_runs);
     return NULL;
 }
 
@@ -304,27 +367,15 @@ static void warn(Comparison *comparison, const GPtrArray *base_runs, const GPtrA
     g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
     for (guint i = 0; i < head_runs->len; i++) {
         const struct store_run *head = head_runs->pdata[i];
-        if (!g_hash_table_add(seen, head->machine))
-            continue;
-        const struct store_run *base = last_of_machine(base_runs, head->machine);
-        if (!base)
-            g_ptr_array_add(comparison->warnings,
-                            g_strdup_printf("nothing was measured on %s up to the base: its "
-                                            "series are new",
-                                            head->machine->name));
-        else if (base->environment_digest && head->environment_digest &&
-                 strcmp(base->environment_digest, head->environment_digest) != 0)
-            g_ptr_array_add(comparison->warnings,
-                            g_strdup_printf("%s: base and head were measured in different "
-                                            "environments; a difference may be the machine's",
-                                            head->machine->name));
+        char *warning = g_hash_table_add(seen, head->machine)
+                            ? warning_of(head->machine, base_runs, head_runs)
+                            : NULL;
+        if (warning)
+            g_ptr_array_add(comparison->warnings, warning);
     }
     if (head_runs->len == 0)
         g_ptr_array_add(comparison->warnings,
                         g_strdup("the head was not measured: nothing was compared"));
-    else if (base_runs->len == 0)
-        g_ptr_array_add(comparison->warnings,
-                        g_strdup("nothing was measured up to the base: nothing was compared"));
 }
 
 /* ---- The whole

@@ -28,21 +28,24 @@ struct comparison_side {
 
 struct comparison_value {
     bool known;
-    double level, noise;
-    guint n; /* commits (or runs) behind it */
+    double level;
+    double noise; /* relative, between commits; 0: not known, since too few were judged */
+    guint n;      /* commits (or runs) behind it */
 };
 
 struct comparison_row {
     const struct store_series *series;
     enum comparison_verdict verdict;
     struct comparison_value base, head;
-    bool has_result;              /* both sides are known */
-    struct verdict_result result; /* where has_result */
-    bool disturbed;               /* the head's runs are all flagged, or tell no number */
-    int64_t change_id;            /* a change that lies between, or 0 */
-    bool is_judged;               /* the series has been judged ever … */
-    guint judged_commits;         /* … on so many commits … */
-    int64_t judged_ms;            /* … at that time */
+    bool has_result; /* both sides are known */
+    /* Where has_result. Without a known noise only the effect is known: the rest is NaN, the
+     * verdict unsure. Runs of one commit do not tell how a commit's value moves. */
+    struct verdict_result result;
+    bool disturbed;       /* the head's runs are all flagged, or tell no number */
+    int64_t change_id;    /* a change that lies between, or 0 */
+    bool is_judged;       /* the series has been judged ever … */
+    guint judged_commits; /* … on so many commits … */
+    int64_t judged_ms;    /* … at that time */
 };
 
 struct comparison_mean { /* of one metric of a benchmark */

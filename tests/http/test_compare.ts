@@ -72,6 +72,14 @@ test("too little is known: unsure, never unchanged", async () => {
   await storeHistory(client, "young", 0, 4, [{ bench: "Y", level: (i) => 100 + i * 10 }]);
   const comparison = await judged(client, "young-3");
   assert.deepEqual(verdicts(comparison), { Y: "unsure" });
+  const [row] = comparison.series;
+  assert.ok(row.effect > 0.05);
+  assert.deepEqual([row.low, row.high, row.p, row.detectable, row.base.noise], [null, null, null, null, null]);
+  // Many runs of one commit say nothing of how a commit's value moves.
+  for (const side of [0, 1])
+    for (let i = 0; i < 6; i++)
+      await client.store(runAt("repeats", side, [{ bench: "R", level: () => 100 + 30 * side + i / 10 }], { id: `repeats-${side}-${i}` }));
+  assert.deepEqual(verdicts(await judged(client, "repeats-1-5")), { R: "unsure" });
 });
 
 test("a disturbed head is unsure, whatever it measured", async () => {
@@ -91,6 +99,8 @@ test("different environments are warned of", async () => {
   assert.match(comparison.warnings.join("\n"), /box: .*different environments/);
   const before = await client.read(`/api/compare?project=moved&base=moved-8&head=moved-9`);
   assert.deepEqual(before.warnings, []);
+  await storeHistory(client, "blank", 0, 2, [{ bench: "E", level: () => 100 }], { machine: { name: "blank" } });
+  assert.match((await judged(client, "blank-1")).warnings.join("\n"), /do not tell their environment/);
 });
 
 test("what cannot be compared says which side", async () => {
