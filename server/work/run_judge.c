@@ -4,7 +4,10 @@
 
 #include "server/work/series_judge.h"
 
-#define CHUNK_SERIES 64u /* judged in one snapshot: a few milliseconds */
+/* One snapshot holds the catalogue still, and with it what uploads wait for: so it is short, also
+ * where long histories are read. */
+#define CHUNK_SERIES 64u
+#define CHUNK_US     5000
 
 /* What a run holds, read once. */
 struct taken {
@@ -91,23 +94,27 @@ static bool judge_point(const struct series_judge *with, const struct store_poin
     return !series || series_judge_run(with, series, point, version ? *version : 0, error);
 }
 
-/* False also where the run went meanwhile: its series wait to be judged anew then. */
-static bool judge_chunk(struct run_judge *judge, const struct taken *taken, guint first,
+/* Judges some series from `*inout_next` on; a run that went meanwhile has none left to judge: its
+ * series wait to be judged anew. */
+static bool judge_chunk(struct run_judge *judge, const struct taken *taken, guint *inout_next,
                         struct store_judgement *judgement, GError **error)
 {
     g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
     if (!snapshot)
         return false;
     struct series_judge with = series_judge_of(judge, snapshot, judgement);
-    guint end = MIN(first + CHUNK_SERIES, taken->points->len);
-    for (guint i = first; i < end; i++) {
-        const struct store_point *point = &g_array_index(taken->points, struct store_point, i);
+    with.commit_runs = taken->commit_runs;
+    int64_t until_us = g_get_monotonic_time() + CHUNK_US;
+    guint end = MIN(*inout_next + CHUNK_SERIES, taken->points->len);
+    do {
+        const struct store_point *point =
+            &g_array_index(taken->points, struct store_point, *inout_next);
         with.run = store_run_by_seq(snapshot, point->run_seq);
-        with.commit_runs = taken->commit_runs;
         if (with.run && !judge_point(&with, point, taken, error))
             return false;
         judge->n_series++;
-    }
+        ++*inout_next;
+    } while (*inout_next < end && g_get_monotonic_time() < until_us);
     return true;
 }
 
@@ -117,8 +124,8 @@ struct store_judgement *run_judge_run(struct run_judge *judge, int64_t run_seq, 
     struct store_judgement *judgement = store_judgement_new();
     judgement->run_seq = run_seq;
     bool fine = take_run(judge, run_seq, &taken, &judgement->project_id, error);
-    for (guint i = 0; fine && taken.points && i < taken.points->len; i += CHUNK_SERIES)
-        fine = judge_chunk(judge, &taken, i, judgement, error);
+    for (guint next = 0; fine && taken.points && next < taken.points->len;)
+        fine = judge_chunk(judge, &taken, &next, judgement, error);
     taken_clear(&taken);
     if (!fine)
         g_clear_pointer(&judgement, store_judgement_free);
