@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Errors
  * -------------------------------------------------------------------------------------------------------
@@ -77,6 +78,19 @@ static void configure_library(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/* SQLite opens for reading what it may not write, and would refuse each upload instead of the
+ * start. */
+static bool check_writable(sqlite3 *db, GError **error)
+{
+    if (sqlite3_db_readonly(db, "main") == 0)
+        return true;
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+                "the file cannot be written by user %u; give it to that user (chown), or start as "
+                "the one who owns it",
+                (guint)geteuid());
+    return false;
+}
+
 sqlite3 *sqlite_connect(const char *path, enum sqlite_role role, GError **error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -94,7 +108,8 @@ sqlite3 *sqlite_connect(const char *path, enum sqlite_role role, GError **error)
         return NULL;
     }
     GError *cause = NULL;
-    if (!configure(db, role, &cause) ||
+    if ((role == SQLITE_ROLE_WRITER && !check_writable(db, &cause)) ||
+        !configure(db, role, &cause) ||
         (role == SQLITE_ROLE_WRITER && !check_journal(db, &cause))) {
         g_propagate_prefixed_error(error, cause, "store %s: ", path);
         sqlite3_close(db);

@@ -3,6 +3,8 @@
  * table from end to end. */
 #include "server/store/sqlite.h"
 #include "store_fixture.h"
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 static sqlite3 *open_plain(const char *path)
 {
@@ -91,6 +93,36 @@ static void test_schema_refused(void)
     expect_refused(&fixture, ERROR_UNSUPPORTED, "newer");
     execute(fixture.path, "PRAGMA user_version = 1; PRAGMA application_id = 1");
     expect_refused(&fixture, ERROR_INVALID, "another program");
+    fixture_end(&fixture);
+}
+
+/* As where root put a backup back, and the service runs as another user. Of its own process, since
+ * root has to become somebody whom permissions hold back. */
+static void test_not_writable(void)
+{
+    struct fixture fixture;
+    int status = 0;
+    fixture_begin(&fixture);
+    fixture_reopen(&fixture);
+    store_close(fixture.store);
+    fixture.store = NULL;
+    g_autofree char *lock = g_strconcat(fixture.path, ".lock", NULL);
+    g_assert_cmpint(unlink(lock), ==, 0);
+    g_assert_cmpint(chmod(fixture.path, 0444), ==, 0);
+    g_assert_cmpint(chmod(fixture.folder, 0777), ==, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        g_autoptr(GError) error = NULL;
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(2);
+        Store *store = fixture_try_open(&fixture, &error);
+        bool is_told = !store && error->code == ERROR_UNAVAILABLE &&
+                       strstr(error->message, fixture.path) &&
+                       strstr(error->message, "written by user");
+        _exit(is_told ? 0 : 1);
+    }
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_cmpint(status, ==, 0);
     fixture_end(&fixture);
 }
 
@@ -221,6 +253,7 @@ int main(int argc, char **argv)
     g_test_add_func("/file/second-server", test_second_server);
     g_test_add_func("/file/restored-backup", test_restored_backup);
     g_test_add_func("/file/schema-refused", test_schema_refused);
+    g_test_add_func("/file/not-writable", test_not_writable);
     g_test_add_func("/file/bad-paths", test_bad_paths);
     g_test_add_func("/file/comments", test_comments);
     g_test_add_func("/file/plans", test_plans);
