@@ -59,7 +59,11 @@ json_t *document_load(const char *bytes, size_t length, GError **error)
     tree = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (tree)
         return tree;
-    text = g_utf8_make_valid(problem.text, -1);
+    if (json_error_code(&problem) == json_error_null_character ||
+        json_error_code(&problem) == json_error_null_byte_in_key)
+        text = g_strdup("\\u0000 is not allowed in a text"); /* jansson names a flag of its own */
+    else
+        text = g_utf8_make_valid(problem.text, -1);
     g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
                 "malformed JSON at line %d, column %d (byte offset %d): %s", problem.line,
                 problem.column, problem.position, text);
