@@ -124,7 +124,8 @@ int steal_pool_create(StealPool **out_pool, int workers, bool owner_helps)
     pool->owner = number_of_thread();
     unsigned threads = (unsigned)workers + owner_helps, cpus = count_cpus();
     unsigned busy = threads < cpus ? threads : cpus;
-    pool->searchers_max = busy > 1 ? busy / 2 : 1;
+    /* The owner may search beside a worker: that one shall not sleep for it between two waits. */
+    pool->searchers_max = (busy > 1 ? busy / 2 : 1) + owner_helps;
     bool has_memory = init_rings(pool) && init_workers(pool, (unsigned)workers, owner_helps);
     int failure = has_memory ? start_workers(pool) : -ENOMEM;
     if (failure) {
@@ -249,12 +250,12 @@ static void sleep_to_the_end(struct steal_pool *pool)
 static void wait_for_end(struct steal_pool *pool)
 {
     struct steal_worker *slot = owner_slot(pool);
-    atomic_fetch_add_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
     if (slot) {
         help(pool, slot, true);
-    } else {
-        sleep_to_the_end(pool);
+        return;
     }
+    atomic_fetch_add_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
+    sleep_to_the_end(pool);
     atomic_fetch_sub_explicit(&pool->end_waiters, 1, memory_order_seq_cst);
 }
 

@@ -131,22 +131,37 @@ static bool look(struct steal_worker *worker, struct steal_task *out)
     return steal_from_others(worker, out);
 }
 
-/* Everything that this worker knows of has run. Whoever waits for the end is told, if this was it.
- * True where the worker shall leave. */
+/* Whoever waits for the end, and sleeps, is told if this is it. What waits counts itself first and
+ * then adds up what has run; here what has run was published before: one of both sees the other. */
+static void tell_end(struct steal_pool *pool)
+{
+    bool is_awaited = atomic_load_explicit(&pool->end_waiters, memory_order_seq_cst) > 0;
+    uint64_t state = atomic_load_explicit(&pool->sleep_state, memory_order_seq_cst);
+    /* Read after the count of sleepers: if the owner is one of them, it said before that it helps.
+     */
+    bool may_owner_sleep = state % STEAL_SEARCHER > 0 &&
+                           atomic_load_explicit(&pool->helping, memory_order_relaxed) > 0;
+    if (!(is_awaited || may_owner_sleep) || !steal_is_quiescent(pool)) {
+        return;
+    }
+    if (is_awaited) {
+        atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
+        steal_futex_wake(&pool->end_epoch, INT32_MAX);
+    }
+    if (may_owner_sleep) {
+        steal_wake_owner(pool);
+    }
+}
+
+/* Everything that this worker knows of has run. True where it shall leave. */
 static bool publish_end(struct steal_worker *worker)
 {
     struct steal_pool *pool = worker->pool;
     if (atomic_load_explicit(&worker->completed, memory_order_relaxed) != worker->ran) {
-        /* Release: what the tasks wrote. Before the look at the waiters: they count themselves
-         * first and then add up, so one of both sees the other. */
+        /* Release: what the tasks wrote. */
         atomic_store_explicit(&worker->completed, worker->ran, memory_order_seq_cst);
         STEAL_POINT();
-        if (atomic_load_explicit(&pool->end_waiters, memory_order_seq_cst) > 0 &&
-            steal_is_quiescent(pool)) {
-            atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
-            steal_futex_wake(&pool->end_epoch, INT32_MAX);
-            steal_wake_owner(pool);
-        }
+        tell_end(pool);
     }
     if (!steal_shall_leave(worker)) {
         return false;

@@ -70,7 +70,7 @@ struct steal_pool {
     unsigned searchers_max;
     uint64_t owner; /* the thread that rings[0] belongs to, as numbered in steal_pool.c */
 
-    /* Threads that wait for the end of all tasks. */
+    /* Threads that wait for the end of all tasks, but for an owner that helps. */
     alignas(STEAL_LINE_BYTES) atomic_uint end_waiters;
     atomic_uint end_epoch; /* futex: counts moments at which all was done */
     atomic_uint helping;   /* 1 while the owner waits, and so works */
