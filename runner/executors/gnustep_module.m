@@ -77,6 +77,27 @@ static Job *job_new(struct runner *runner, executor_task_fn task, void *argument
     return job;
 }
 
+static void do_nothing(void *argument)
+{
+    (void)argument;
+}
+
+/* Classes are initialised at their first use, under the runtime's lock; NSRunLoop's takes a lock of
+ * GNUstep's there, and performSelectorOnMainThread takes the two the other way round. So a first
+ * use by two threads at once can be a deadlock (seen with GNUstep 1.28): all is used once by the
+ * main thread, before there is another. */
+static void use_once(struct runner *runner)
+{
+    NSAutoreleasePool *pool = [NSAutoreleasePool new];
+    Job *job = job_new(runner, do_nothing, NULL);
+    [NSThread currentThread];
+    [[NSRunLoop currentRunLoop] runMode:NSDefaultRunLoopMode beforeDate:[NSDate date]];
+    [job performSelectorOnMainThread:@selector(runOnMain:) withObject:nil waitUntilDone:NO];
+    [[NSRunLoop currentRunLoop] runMode:NSDefaultRunLoopMode beforeDate:[NSDate date]];
+    [job release];
+    [pool release];
+}
+
 static int gnustep_create(void **out_self, const struct executor_config *config, char *message,
                           size_t message_size)
 {
@@ -93,6 +114,7 @@ static int gnustep_create(void **out_self, const struct executor_config *config,
     pthread_mutex_init(&runner->mutex, NULL);
     pthread_cond_init(&runner->changed, NULL);
     runner->threads = config->threads;
+    use_once(runner);
     *out_self = runner;
     return 0;
 }
