@@ -79,6 +79,12 @@ static bool collect(struct api_list *list, GError **error G_GNUC_UNUSED)
     return true;
 }
 
+/* A provisional one borrows the time of a run or of a child, and has none where both are gone. */
+static bool is_dated(const struct store_commit *commit)
+{
+    return commit->has_time || (commit->provisional && commit->time_s != 0);
+}
+
 static bool row_json(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
                      struct json_writer *writer, GError **error G_GNUC_UNUSED)
 {
@@ -93,7 +99,7 @@ static bool row_json(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
         json_writer_string(writer, NULL, commit->parents[i]->sha);
     if (commit->parents)
         json_writer_end(writer);
-    api_write_time_s(writer, "time", commit->has_time || commit->provisional, commit->time_s);
+    api_write_time_s(writer, "time", is_dated(commit), commit->time_s);
     json_writer_string(writer, "author", commit->author);
     json_writer_string(writer, "subject", commit->subject);
     json_writer_raw(writer, "trailers", commit->trailers_json);
@@ -116,7 +122,7 @@ static bool row_csv(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
         g_string_append_printf(parents, "%s%s", i > 0 ? " " : "", commit->parents[i]->sha);
     csv_writer_text(writer, commit->sha);
     csv_writer_text(writer, parents->str);
-    api_write_csv_time_s(writer, commit->has_time || commit->provisional, commit->time_s);
+    api_write_csv_time_s(writer, is_dated(commit), commit->time_s);
     csv_writer_text(writer, commit->author);
     csv_writer_text(writer, commit->subject);
     csv_writer_text(writer, commit->branch);

@@ -111,6 +111,17 @@ test("a batch of commits with faults is refused whole", async () => {
   assertProblem(await client.post("/api/projects/badbatch/commits?branch=%0A", { commits: [] }), 400, /branch/);
 });
 
+test("a commit that only a deleted run told of has no time", async () => {
+  await client.store(runDocument({ id: "only", project: "gone", commit: { sha: sha("lonely") } }));
+  const commits = async () => (await client.read("/api/projects/gone/commits")).commits;
+  assert.equal((await commits())[0].provisional, true);
+  assert.match((await commits())[0].time, /^20/); // the run's start
+  assert.equal((await client.send("DELETE", "/api/runs/only")).status, 204);
+  assert.equal((await commits())[0].time, null);
+  const rows = csvRows((await client.get("/api/projects/gone/commits.csv")).text);
+  assert.equal(rows[1]![2], "");
+});
+
 test("commits as CSV", async () => {
   const rows = csvRows((await client.get("/api/projects/hist/commits.csv")).text);
   assert.equal(rows[0]!.join(), "sha,parents,time,author,subject,branch,provisional,runs,position");
