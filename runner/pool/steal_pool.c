@@ -268,6 +268,19 @@ int steal_pool_wait(StealPool *pool)
     return 0;
 }
 
+void steal_pool_help(StealPool *pool)
+{
+    struct steal_worker *slot = owner_slot(pool);
+    if (slot && !is_own_task(pool)) {
+        help(pool, slot, true);
+    }
+}
+
+int steal_pool_threads(const StealPool *pool)
+{
+    return (int)pool->n_slots;
+}
+
 int steal_pool_shutdown(StealPool *pool)
 {
     if (is_own_task(pool)) {

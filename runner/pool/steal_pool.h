@@ -36,6 +36,12 @@ int steal_pool_submit(StealPool *pool, void (*function)(void *argument), void *a
  * run, and all that those submitted. */
 int steal_pool_wait(StealPool *pool);
 
+/* Where this thread is the owner and helps: as wait. Else it returns at once. For what is built on
+ * the pool and has a wait of its own (task groups): the owner works before it sleeps there. */
+void steal_pool_help(StealPool *pool);
+
+int steal_pool_threads(const StealPool *pool); /* the workers, and the owner where it helps */
+
 /* Runs all that is queued, and what that submits, then joins all threads. A second call is an
  * error: -ESHUTDOWN. Where the owner helps, only the owner may call it: -EPERM. */
 int steal_pool_shutdown(StealPool *pool);

@@ -25,7 +25,8 @@ struct task_group {
     /* Read by each append and each task, written once or never. */
     _Alignas(CACHE_LINE_BYTES) atomic_int status;
     atomic_bool finished; /* finish has returned, or is about to */
-    ThreadPool *pool;     /* NULL: serial */
+    ThreadPool *pool;     /* or … */
+    StealPool *stealing;  /* both NULL: serial */
     struct task_group *parent;
 
     /* For the end alone. */
@@ -37,13 +38,18 @@ struct task_group {
     bool has_told_parent;
 };
 
-static TaskGroup *group_new(ThreadPool *pool, TaskGroup *parent)
+static bool is_serial(const TaskGroup *group)
+{
+    return !group->pool && !group->stealing;
+}
+
+static TaskGroup *group_new(ThreadPool *pool, StealPool *stealing, TaskGroup *parent)
 {
     TaskGroup *group = aligned_alloc(CACHE_LINE_BYTES, sizeof *group);
     if (!group) {
         return NULL;
     }
-    *group = (TaskGroup){.pool = pool, .parent = parent};
+    *group = (TaskGroup){.pool = pool, .stealing = stealing, .parent = parent};
     atomic_init(&group->status, 0);
     atomic_init(&group->finished, false);
     atomic_init(&group->remaining, 1);
@@ -55,12 +61,17 @@ static TaskGroup *group_new(ThreadPool *pool, TaskGroup *parent)
 
 TaskGroup *task_group_new_serial(void)
 {
-    return group_new(NULL, NULL);
+    return group_new(NULL, NULL, NULL);
 }
 
 TaskGroup *task_group_new_threaded(ThreadPool *pool)
 {
-    return group_new(pool, NULL);
+    return group_new(pool, NULL, NULL);
+}
+
+TaskGroup *task_group_new_stealing(StealPool *pool)
+{
+    return group_new(NULL, pool, NULL);
 }
 
 static void group_unref(TaskGroup *group)
@@ -106,16 +117,49 @@ static void group_drop_unit(TaskGroup *group)
     group_unref(group);
 }
 
-static void group_task_run(const struct thread_pool_task *task)
+/* A task's turn: it runs, unless the group has failed. */
+static void group_run(TaskGroup *group, task_group_fn function, void *argument)
 {
-    TaskGroup *group = task->context;
     if (task_group_status(group) == 0) {
-        int failure = task->function.status(task->argument);
+        int failure = function(argument);
         if (failure) {
             group_record(group, failure);
         }
     }
     group_drop_unit(group);
+}
+
+static void group_task_run(const struct thread_pool_task *task)
+{
+    group_run(task->context, task->function.status, task->argument);
+}
+
+/* What a stealing pool carries for a task. */
+struct group_node {
+    TaskGroup *group;
+    task_group_fn function;
+    void *argument;
+};
+
+static void group_node_run(void *argument)
+{
+    struct group_node node = *(struct group_node *)argument;
+    free(argument);
+    group_run(node.group, node.function, node.argument);
+}
+
+static int group_submit_node(TaskGroup *group, task_group_fn function, void *argument)
+{
+    struct group_node *node = malloc(sizeof *node);
+    if (!node) {
+        return -ENOMEM;
+    }
+    *node = (struct group_node){.group = group, .function = function, .argument = argument};
+    int failure = steal_pool_submit(group->stealing, group_node_run, node);
+    if (failure) {
+        free(node);
+    }
+    return failure;
 }
 
 /* The pool shut down before the task's turn came. */
@@ -134,7 +178,8 @@ static int group_append_threaded(TaskGroup *group, task_group_fn function, void 
     const struct thread_pool_task task = {
         .kind = &group_task, .context = group, .function.status = function, .argument = argument};
     group_add_unit(group);
-    int failure = thread_pool_spawn_task(group->pool, &task);
+    int failure = group->pool ? thread_pool_spawn_task(group->pool, &task)
+                              : group_submit_node(group, function, argument);
     if (failure) {
         group_record(group, failure);
         group_drop_unit(group);
@@ -151,7 +196,7 @@ int task_group_append(TaskGroup *group, task_group_fn function, void *argument)
     if (atomic_load_explicit(&group->finished, memory_order_acquire)) {
         return -ESHUTDOWN;
     }
-    if (group->pool) {
+    if (!is_serial(group)) {
         return group_append_threaded(group, function, argument);
     }
     failure = function(argument);
@@ -166,11 +211,11 @@ TaskGroup *task_group_new_child(TaskGroup *parent)
     if (atomic_load_explicit(&parent->finished, memory_order_acquire)) {
         return NULL;
     }
-    TaskGroup *child = group_new(parent->pool, parent);
+    TaskGroup *child = group_new(parent->pool, parent->stealing, parent);
     if (!child) {
         return NULL;
     }
-    if (parent->pool) {
+    if (!is_serial(parent)) {
         group_add_unit(parent); /* which keeps the parent, too */
     } else {
         atomic_fetch_add_explicit(&parent->references, 1, memory_order_relaxed);
@@ -182,11 +227,12 @@ static void group_tell_parent(TaskGroup *group, int failure)
 {
     TaskGroup *parent = group->parent;
     /* A serial parent did not wait for this child; what it said when it finished stays said. */
-    bool listens = parent->pool || !atomic_load_explicit(&parent->finished, memory_order_acquire);
+    bool listens =
+        !is_serial(parent) || !atomic_load_explicit(&parent->finished, memory_order_acquire);
     if (failure && listens) {
         group_record(parent, failure);
     }
-    if (parent->pool) {
+    if (!is_serial(parent)) {
         group_drop_unit(parent);
     }
 }
@@ -201,6 +247,9 @@ int task_group_finish(TaskGroup *group)
         group_drop_unit(group);
     }
     /* NOLINTBEGIN(clang-analyzer-unix.Malloc): the holder's reference is still there */
+    if (group->stealing) {
+        steal_pool_help(group->stealing);
+    }
     pthread_mutex_lock(&group->mutex);
     while (!group->has_ended) {
         pthread_cond_wait(&group->ended, &group->mutex);
@@ -225,7 +274,7 @@ void task_group_free(TaskGroup *group)
     TaskGroup *parent = group->parent;
     task_group_finish(group);
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as in finish */
-    bool holds_parent = parent && !group->pool;
+    bool holds_parent = parent && is_serial(group);
     group_unref(group);
     if (holds_parent) {
         group_unref(parent);
@@ -239,5 +288,7 @@ int task_group_status(const TaskGroup *group)
 
 int task_group_parallelism(const TaskGroup *group)
 {
-    return group->pool ? thread_pool_capacity(group->pool) : 1;
+    return group->pool       ? thread_pool_capacity(group->pool)
+           : group->stealing ? steal_pool_threads(group->stealing)
+                             : 1;
 }

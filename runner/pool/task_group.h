@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A group of tasks that succeed or fail together: run at once in the caller (serial), or by a
- * thread pool (threaded). A task gives 0 or a negative errno; the first failure is the group's, it
- * sticks, and tasks that have not started yet are skipped. It knows nothing of benchmarks or GLib;
- * no call takes memory but the two that make a group, and a pool's growing queue.
+ * thread pool (threaded), which is the one of thread_pool.h or that of steal_pool.h. A task gives 0
+ * or a negative errno; the first failure is the group's, it sticks, and tasks that have not started
+ * yet are skipped. It knows nothing of benchmarks or GLib; no call takes memory but those that make
+ * a group, a pool's growing queue, and an append to a stealing pool, whose queues hold two words
+ * for a task and not four.
  *
  * Semantics follow Apache Arrow's TaskGroup after ARROW-4177 ("mostly lockless"), with its later
  * corrections: a spawn that failed no longer leaves the group waiting for ever, a child's failure
@@ -13,6 +15,7 @@
  * thread they wait for may be their own. A pool must outlive its groups. */
 #pragma once
 
+#include "runner/pool/steal_pool.h"
 #include "runner/pool/thread_pool.h"
 #include <stdbool.h>
 
@@ -22,6 +25,7 @@ typedef int (*task_group_fn)(void *argument); /* 0 or -errno */
 /* NULL where memory is short. Free with task_group_free. */
 TaskGroup *task_group_new_serial(void);
 TaskGroup *task_group_new_threaded(ThreadPool *pool);
+TaskGroup *task_group_new_stealing(StealPool *pool); /* threaded, too */
 
 /* A group of the parent's kind and pool. Its failure becomes the parent's when it is finished. A
  * threaded one counts as one unfinished task of the parent until then; a serial parent does not
@@ -36,7 +40,8 @@ void task_group_free(TaskGroup *group);
  * result may be ignored: finish tells. */
 int task_group_append(TaskGroup *group, task_group_fn function, void *argument);
 
-/* Waits until all tasks have ended, those among them that running tasks append meanwhile, and all
+/* The owner of a stealing pool who helps does so here: then it waits for all of the pool's tasks.
+ * Waits until all tasks have ended, those among them that running tasks append meanwhile, and all
  * children are finished. Gives the first failure, or 0. Further calls give the same. */
 int task_group_finish(TaskGroup *group);
 

@@ -30,8 +30,8 @@
 
 #define ROUNDS_DEFAULT 9u
 #define ROUNDS_MAX     200u
-#define BATCH_NS       40e6 /* of tasks; a warm-up batch, then the median of these: */
-#define BATCHES        5u
+#define BATCH_NS       20e6 /* of tasks; a warm-up batch, then the median of these: */
+#define BATCHES        11u
 #define TASKS_MAX      400000u
 #define TASKS_MIN      200u
 #define CHILD_SECONDS  60u
