@@ -48,6 +48,7 @@
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/",                                   page_home,           HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}",                        page_project,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/matrix",                 page_matrix,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/b/{bench}",              page_trend,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/c/{sha}",                page_commit,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/chart/series/{series}.svg",          page_series_svg,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \

@@ -63,10 +63,14 @@ static bool write_benchmarks(Html *html, HttpRequest *request, StoreSnapshot *sn
                              const struct store_project *project, GError **error)
 {
     const char *branch = trend_branch_of(project, NULL);
+    g_autofree char *project_url = link_project(project->name);
     struct layout_paging paging =
         layout_paging_of(request, "page", project->benchmarks->len, BENCHMARKS_ALL_MAX);
+    html_literal(html, "<section class=\"card\"><h2>Benchmarks</h2><p class=\"muted\"><a");
+    g_autofree char *matrix_url = g_strconcat(project_url, "/matrix", NULL);
+    html_url(html, "href", matrix_url);
     html_literal(html,
-                 "<section class=\"card\"><h2>Benchmarks</h2><div class=\"scroll\" tabindex=\"0\" "
+                 ">Matrix: executors side by side</a></p><div class=\"scroll\" tabindex=\"0\" "
                  "role=\"region\" aria-label=\"Benchmarks\"><table><thead><tr>"
                  "<th scope=\"col\">Benchmark</th>"
                  "<th scope=\"col\" class=\"num\">Latest value</th><th scope=\"col\">Trend</th>"
