@@ -24,7 +24,7 @@ struct frame {
 
 static struct frame frame_of(const struct matrix_chart *chart)
 {
-    struct frame frame = {.low = INFINITY, .high = -INFINITY, .top = 1};
+    struct frame frame = {.low = HUGE_VAL, .high = -HUGE_VAL, .top = 1};
     for (guint l = 0; l < chart->n_lines; l++) {
         const GArray *points = chart->lines[l].points;
         for (guint i = 0; i < points->len; i++) {
