@@ -103,14 +103,29 @@ static enum verdict direction_of(const struct verdict_input *input, double effec
     return (effect > 0) == (input->better > 0) ? VERDICT_IMPROVED : VERDICT_REGRESSED;
 }
 
-/* `alpha` is the p that this series must reach to be believed. */
-static void conclude(const struct verdict_input *input, bool believed, double alpha,
+/* Quantiles of t at the freedom asked for last: series of one project mostly have as many commits
+ * as their neighbours. */
+struct quantiles {
+    double alpha; /* the p that a series must reach to be believed */
+    double freedom, for_p, for_power;
+};
+
+static void quantiles_at(struct quantiles *quantiles, double freedom)
+{
+    if (quantiles->freedom == freedom)
+        return;
+    quantiles->freedom = freedom;
+    quantiles->for_p = distribution_t_quantile(quantiles->alpha, freedom);
+    quantiles->for_power = distribution_t_quantile(2 * (1 - VERDICT_POWER), freedom);
+}
+
+static void conclude(const struct verdict_input *input, bool believed, struct quantiles *quantiles,
                      struct verdict_result *result)
 {
     struct scale scale = scale_of(input);
-    double freedom = freedom_of(input), least = least_of(input);
-    double for_p = distribution_t_quantile(alpha, freedom);
-    double for_power = distribution_t_quantile(2 * (1 - VERDICT_POWER), freedom);
+    double least = least_of(input);
+    quantiles_at(quantiles, freedom_of(input));
+    double for_p = quantiles->for_p, for_power = quantiles->for_power;
     double seen = (for_p + for_power) * error_of(input, input->head.n);
     double blind = VERDICT_BLIND_FACTOR * least;
     result->detectable = ratio_of(scale, seen);
@@ -143,6 +158,7 @@ void verdict_judge(const struct verdict_input *inputs, guint n, double rate,
     for (guint i = 0; i < n; i++)
         n_believed += results[i].p <= limit;
     double alpha = n > 0 ? fmin(1, rate * MIN(n_believed + 1, n) / n) : rate;
+    struct quantiles quantiles = {.alpha = alpha};
     for (guint i = 0; i < n; i++)
-        conclude(&inputs[i], results[i].p <= limit, alpha, &results[i]);
+        conclude(&inputs[i], results[i].p <= limit, &quantiles, &results[i]);
 }
