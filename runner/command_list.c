@@ -38,6 +38,10 @@ static const struct described metrics[] = {
     {"items_per_second", "tasks over wall time; higher is better", "items/s"},
     {"real_time", "wall time of one iteration; lower is better", "ns"},
     {"cpu_time_per_item", "CPU time of the process over tasks; lower is better", "ns"},
+    {"caller_break_even", "work of a task whose call costs as much as its submit", "ns"},
+    {"reply_break_even", "work that is half of the time until the reply", "ns"},
+    {"throughput_break_even", "work at which the threads match a plain call", "ns"},
+    {"metg_50", "granularity at which the cores are half used: METG(50 %)", "ns"},
 };
 
 /* NULL where the executor is installed; else what to do. */

@@ -3,6 +3,7 @@
  * steal_worker.c, how they sleep in steal_park.c. Any thread. */
 #include "runner/pool/steal_worker.h"
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 
@@ -167,6 +168,9 @@ static void run_late(struct steal_pool *pool, bool has_joined)
         }
     }
     pthread_mutex_unlock(&pool->late_lock);
+    /* Whoever waits for the end looks again. */
+    atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
+    steal_futex_wake(&pool->end_epoch, INT_MAX);
 }
 
 /* The owner's slot, where this thread is the owner and helps; else NULL. */

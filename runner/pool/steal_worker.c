@@ -3,6 +3,7 @@
  * a batch out of the ring, then the oldest task of another worker; a short search; then sleep. Runs
  * in the workers' threads. */
 #include "runner/pool/steal_worker.h"
+#include <limits.h>
 #include <time.h>
 
 #define NS_PER_S       1000000000u
@@ -146,7 +147,7 @@ static void tell_end(struct steal_pool *pool)
     }
     if (is_awaited) {
         atomic_fetch_add_explicit(&pool->end_epoch, 1, memory_order_seq_cst);
-        steal_futex_wake(&pool->end_epoch, INT32_MAX);
+        steal_futex_wake(&pool->end_epoch, INT_MAX);
     }
     if (may_owner_sleep) {
         steal_wake_owner(pool);
