@@ -171,12 +171,14 @@ static void facet_count(struct facet *facet, const GPtrArray *candidates)
     for (guint i = 0; i < candidates->len; i++) {
         const char *text = selection_series_value(
             facet, (const struct store_series *)g_ptr_array_index(candidates, i));
-        if (!facet_find(facet, text)) {
-            struct facet_value value = {.text = text};
-            facet_index(facet, text, facet->values->len);
-            g_array_append_val(facet->values, value);
+        struct facet_value *found = facet_find(facet, text);
+        if (found) {
+            found->n_series++;
+            continue;
         }
-        facet_find(facet, text)->n_series++;
+        struct facet_value value = {.text = text, .n_series = 1};
+        facet_index(facet, text, facet->values->len);
+        g_array_append_val(facet->values, value);
     }
     g_array_sort(facet->values, compare_values);
     for (guint i = 0; i < facet->values->len; i++)
@@ -362,8 +364,9 @@ static void mark_reachable(const Selection *selection, const struct store_series
     }
     for (guint i = 0; i < selection->facets->len; i++) {
         struct facet *facet = (struct facet *)g_ptr_array_index(selection->facets, i);
-        if (!missed || facet == missed)
-            facet_find(facet, selection_series_value(facet, series))->is_reachable = true;
+        struct facet_value *value = facet_find(facet, selection_series_value(facet, series));
+        if (value && (!missed || facet == missed))
+            value->is_reachable = true;
     }
 }
 
