@@ -278,6 +278,8 @@ static GArray *lines_of(const struct matrix_view *view, const struct matrix_benc
     GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct matrix_line));
     g_array_set_clear_func(lines, (GDestroyNotify)line_clear);
     for (guint e = 0; e < view->matrix->executors->len; e++) {
+        if (matrix_is_yardstick(view->matrix, e))
+            continue; /* it is the level that the others are held against */
         GArray *points = matrix_efficiency(view->matrix, bench, e, threads, view->effective_cpus);
         struct matrix_line line = {.name =
                                        (const char *)g_ptr_array_index(view->matrix->executors, e),
