@@ -51,6 +51,8 @@
     ROUTE("GET",    "/p/{project}/matrix",                 page_matrix,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/b/{bench}",              page_trend,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/c/{sha}",                page_commit,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/changes",                page_changes,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/compare/{range}",        page_compare,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/chart/series/{series}.svg",          page_series_svg,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/favicon.ico",                        page_favicon,        HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
     ROUTE("GET",    "/assets/{file}",                      page_asset,          HTTP_READ,  HTTP_IMMUTABLE,  HTTP_QUICK, NULL)

@@ -20,6 +20,8 @@
 #define Y_TICKS_MAX   8u
 #define X_LABEL_WIDTH 104.0
 #define AIR_RATIO     0.06
+#define NOTE_WIDTH    40.0 /* half of what a note takes */
+#define NOTE_ROWS     3u
 
 struct frame {
     const struct chart *chart;
@@ -76,7 +78,7 @@ struct chart_range chart_range_of(const struct chart *chart)
     if (!(air > 0))
         air = 1;
     return (struct chart_range){chart->from_zero && range.low >= 0 ? range.low : range.low - air,
-                                range.high + air};
+                                range.high + (chart->n_notes > 0 ? 2 * air : air)};
 }
 
 static double x_of(const struct frame *frame, guint column)
@@ -288,6 +290,64 @@ static void draw_line(Html *html, const struct frame *frame, const struct chart_
     html_literal(html, "</g>");
 }
 
+static void draw_levels(Html *html, const struct frame *frame, const struct chart_line *line)
+{
+    if (line->n_levels == 0)
+        return;
+    chart_mark_group(html, line->slot);
+    html_literal(html, "<path class=\"level\" fill=\"none\" stroke-width=\"5\" "
+                       "stroke-opacity=\".28\" d=\"");
+    for (guint i = 0; i < line->n_levels; i++) {
+        const struct chart_level *level = &line->levels[i];
+        double half = (x_of(frame, 1) - x_of(frame, 0)) * 0.35, y = y_of(frame, level->value);
+        move_to(html, TRUE, x_of(frame, level->first) - half, y);
+        html_literal(html, "H");
+        html_coordinate(html, x_of(frame, level->last) + half);
+    }
+    html_literal(html, "\"/></g>");
+}
+
+static void draw_note(Html *html, const struct frame *frame, const struct chart_note *note,
+                      double y)
+{
+    const char *arrow = note->direction < 0 ? "▼ " : note->direction > 0 ? "▲ " : "";
+    const char *name = note->direction < 0 ? "worse" : note->direction > 0 ? "better" : "moved";
+    const char *colour = note->direction < 0   ? "#a3260f"
+                         : note->direction > 0 ? "#0a6847"
+                                               : "#596273";
+    double x = x_of(frame, note->column);
+    html_print(html, "<g class=\"note %s\" stroke=\"%s\" fill=\"%s\"><path d=\"", name, colour,
+               colour);
+    move_to(html, TRUE, x, y + 4);
+    html_literal(html, "V");
+    html_coordinate(html, HEIGHT - PAD_BOTTOM);
+    html_print(html, "\"/><text stroke=\"none\" text-anchor=\"%s\" x=\"",
+               x > WIDTH - PAD_RIGHT - NOTE_WIDTH ? "end"
+               : x < PAD_LEFT + NOTE_WIDTH        ? "start"
+                                                  : "middle");
+    html_coordinate(html, x);
+    html_literal(html, "\" y=\"");
+    html_coordinate(html, y);
+    html_print(html, "\">%s%s</text></g>", arrow, note->text);
+}
+
+/* Neighbours that would touch stand on rows below each other. */
+static void draw_notes(Html *html, const struct frame *frame)
+{
+    double row_ends[NOTE_ROWS];
+    for (guint row = 0; row < NOTE_ROWS; row++)
+        row_ends[row] = -WIDTH;
+    for (guint i = 0; i < frame->chart->n_notes; i++) {
+        const struct chart_note *note = &frame->chart->notes[i];
+        double x = x_of(frame, note->column);
+        guint row = 0;
+        while (row + 1 < NOTE_ROWS && x - row_ends[row] < 2 * NOTE_WIDTH)
+            row++;
+        row_ends[row] = x;
+        draw_note(html, frame, note, frame->top + 10 + 16.0 * row);
+    }
+}
+
 static void draw_heading(Html *html, const struct frame *frame)
 {
     html_literal(html, "<text class=\"unit\" fill=\"#1a1f27\" x=\"8\" y=\"16\">");
@@ -347,7 +407,10 @@ void chart_render(Html *html, const struct chart *chart)
     draw_x_axis(html, &frame);
     draw_changes(html, &frame);
     for (guint i = 0; i < chart->n_lines; i++)
+        draw_levels(html, &frame, &chart->lines[i]);
+    for (guint i = 0; i < chart->n_lines; i++)
         draw_line(html, &frame, &chart->lines[i]);
+    draw_notes(html, &frame);
     if (chart->standalone)
         draw_standalone_legend(html, &frame);
     html_literal(html, "</svg>");

@@ -19,11 +19,26 @@ struct chart_point {
     bool hollow; /* drawn as a hollow mark, not joined: a run of another branch */
 };
 
+/* A level that holds from one column to another (both included): a pale bar behind the line. */
+struct chart_level {
+    guint first, last;
+    double value;
+};
+
+/* A word at the top of the plot with a line down from it: what changed at a column. */
+struct chart_note {
+    guint column;
+    const char *text; /* "−9.8 %" */
+    int direction;    /* -1 worse, +1 better, 0 neither */
+};
+
 struct chart_line {
     const char *name;
     guint slot;                       /* < CHART_SLOTS: says colour, marker and dash */
     const struct chart_point *points; /* ascending columns */
     guint n_points;
+    const struct chart_level *levels;
+    guint n_levels;
 };
 
 struct chart_column {
@@ -38,6 +53,8 @@ struct chart {
     guint n_lines;
     const struct chart_column *columns;
     guint n_columns;
+    const struct chart_note *notes; /* by column, one each */
+    guint n_notes;
     const char *unit;
     enum better better;
     bool from_zero;
@@ -48,8 +65,9 @@ struct chart_range {
     double low, high;
 };
 
-/* What the y axis spans: all values with their intervals and 6 % of air, from zero where asked for;
- * something sensible around a single value or none. Always low < high, both finite. */
+/* What the y axis spans: all values with their intervals and 6 % of air (twice that above where
+ * there are notes), from zero where asked for; something sensible around a single value or none.
+ * Always low < high, both finite. */
 struct chart_range chart_range_of(const struct chart *chart);
 
 void chart_render(Html *html, const struct chart *chart);

@@ -5,6 +5,7 @@
 
 #include "server/pages/chart.h"
 #include "server/pages/link.h"
+#include "server/pages/series_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,43 +91,6 @@ static void write_choices(Html *html, const struct commit_view *view, const GArr
     html_literal(html, "</nav>");
 }
 
-static char *trend_url(const struct store_series *series)
-{
-    g_autofree char *path = link_bench(series->project->name, series->benchmark->name);
-    g_autoptr(GString) url = g_string_new(path);
-    g_string_append(url, "?metric=");
-    http_append_encoded(url, series->metric);
-    g_string_append(url, "&machine=");
-    http_append_encoded(url, series->machine->name);
-    for (guint i = 0; i < series->params->len; i++) {
-        const struct run_param *param =
-            (const struct run_param *)g_ptr_array_index(series->params, i);
-        g_string_append(url, "&param.");
-        http_append_encoded(url, param->name);
-        g_string_append_c(url, '=');
-        http_append_encoded(url, param->value);
-    }
-    return g_string_free(g_steal_pointer(&url), FALSE);
-}
-
-static void write_series(Html *html, const struct store_series *series, bool with_machine)
-{
-    g_autofree char *url = trend_url(series);
-    html_literal(html, "<th scope=\"row\"><a");
-    html_url(html, "href", url);
-    html_literal(html, ">");
-    html_text(html, series->benchmark->name);
-    html_literal(html, "</a></th><td class=\"params\">");
-    for (guint i = 0; i < series->params->len; i++) {
-        const struct run_param *param =
-            (const struct run_param *)g_ptr_array_index(series->params, i);
-        html_print(html, "<span><i>%s</i> %s</span> ", param->name, param->value);
-    }
-    if (with_machine)
-        html_print(html, "<span><i>machine</i> %s</span>", series->machine->name);
-    html_literal(html, "</td>");
-}
-
 static struct layout_value shown_value(const struct commit_point *point)
 {
     return (struct layout_value){point->center,       point->low,      point->high,
@@ -165,7 +129,7 @@ static void write_row(Html *html, const struct commit_result *result,
         quantity_scale_for(result->series->unit, fabs(result->value.center));
     struct layout_value value = shown_value(&result->value);
     html_literal(html, "<tr>");
-    write_series(html, result->series, columns->machine);
+    series_parts_write(html, result->series, columns->machine);
     if (columns->metric)
         html_print(html, "<td>%s</td>", result->series->metric);
     html_literal(html, "<td class=\"num\">");

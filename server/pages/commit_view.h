@@ -10,11 +10,14 @@ struct commit_view {
     const HttpRequest *request;
     const struct store_commit *commit;
     const CommitResults *results;
-    GPtrArray *errors; /* struct store_result_error *, of all runs */
+    GPtrArray *errors;         /* struct store_result_error *, of all runs */
+    const GPtrArray *verdicts; /* struct commit_verdict *, a machine each */
 };
 
 /* Subject, author, time, parents, branch, neighbours. */
 void commit_facts_write(Html *html, const struct commit_view *view);
+/* What its measurements say, in a sentence a machine. */
+void commit_verdict_write(Html *html, const struct commit_view *view);
 void commit_runs_write(Html *html, const struct commit_view *view);
 void commit_table_write(Html *html, const struct commit_view *view);
 void commit_errors_write(Html *html, const struct commit_view *view);

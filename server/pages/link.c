@@ -34,6 +34,23 @@ char *link_commit(const char *project, const char *sha)
     return link_below(project, "/c/", sha);
 }
 
+char *link_changes(const char *project)
+{
+    g_autofree char *path = link_project(project);
+    return g_strconcat(path, "/changes", NULL);
+}
+
+char *link_compare(const char *project, const char *base, const char *head)
+{
+    g_autofree char *path = link_project(project);
+    g_autoptr(GString) url = g_string_new(path);
+    g_string_append(url, "/compare/");
+    http_append_encoded(url, base);
+    g_string_append(url, "...");
+    http_append_encoded(url, head);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}
+
 char *link_forge(const char *url_template, const char *sha)
 {
     if (!url_template)

@@ -9,6 +9,9 @@
 char *link_project(const char *project);
 char *link_bench(const char *project, const char *bench);
 char *link_commit(const char *project, const char *sha);
+char *link_changes(const char *project);
+/* Each side a run's id, a branch or a sha. */
+char *link_compare(const char *project, const char *base, const char *head);
 
 /* The template's {sha} replaced; NULL where there is no template or what comes out is no http(s)
  * address. */

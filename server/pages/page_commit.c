@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /p/{project}/c/{sha}: what was measured at a commit. A short sha that names one commit leads to
  * the full address. A worker thread. */
+#include "server/pages/commit_verdict.h"
 #include "server/pages/commit_view.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
@@ -40,6 +41,7 @@ static void write_page(HttpRequest *request, Html *html, const struct commit_vie
                                   .version = context_of(request)->version};
     layout_begin(html, &layout);
     commit_facts_write(html, view);
+    commit_verdict_write(html, view);
     commit_runs_write(html, view);
     commit_table_write(html, view);
     commit_errors_write(html, view);
@@ -53,9 +55,11 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
     g_autoptr(GPtrArray) owners = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
     g_autoptr(GPtrArray) errors =
         results ? read_errors(snapshot, results->runs, owners, error) : NULL;
-    if (!errors)
+    g_autoptr(GPtrArray) verdicts =
+        errors ? commit_verdicts_read(snapshot, results->runs, error) : NULL;
+    if (!verdicts)
         return NULL;
-    const struct commit_view view = {request, commit, results, errors};
+    const struct commit_view view = {request, commit, results, errors, verdicts};
     Html *html = html_new();
     write_page(request, html, &view);
     return html;

@@ -160,8 +160,13 @@ static void write_heading(Html *html, const struct store_project *project)
     quantity_count(project->series->len, series);
     html_literal(html, "<div class=\"heading\"><h1>");
     html_text(html, project->name);
-    html_print(html, "</h1><p class=\"muted\">%s runs · %s series · default branch %s</p></div>",
-               runs, series, project->default_branch);
+    html_print(html, "</h1><p class=\"muted\">%s runs · %s series · default branch %s</p>", runs,
+               series, project->default_branch);
+    g_autofree char *changes = link_changes(project->name);
+    html_literal(html, "<nav class=\"neighbours\" aria-label=\"Of this project\"><a "
+                       "class=\"button\"");
+    html_url(html, "href", changes);
+    html_literal(html, ">Changes</a></nav></div>");
 }
 
 static Html *render(HttpRequest *request, StoreSnapshot *snapshot,

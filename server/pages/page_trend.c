@@ -77,6 +77,7 @@ static void write_body(Html *html, const struct trend_view *view)
         return;
     }
     trend_figure_write(html, view);
+    trend_found_write(html, view);
     trend_table_write(html, view);
     trend_json_write(html, view);
 }

@@ -4,6 +4,7 @@
 #include "server/pages/trend_data.h"
 
 #include "server/pages/chart.h"
+#include "server/pages/trend_changes.h"
 
 #include <string.h>
 
@@ -12,6 +13,8 @@ static void line_free(gpointer data)
     struct trend_line *line = (struct trend_line *)data;
     g_free(line->name);
     g_array_unref(line->points);
+    g_array_unref(line->marks);
+    g_array_unref(line->levels);
     g_free(line);
 }
 
@@ -207,6 +210,8 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
     line->name = selection_line_name(selection, series);
     line->slot = free_slot(data->lines, selection_series_slot(selection, series));
     line->points = g_array_new(FALSE, FALSE, sizeof(struct trend_point));
+    line->marks = g_array_new(FALSE, FALSE, sizeof(struct trend_mark));
+    line->levels = g_array_new(FALSE, FALSE, sizeof(struct trend_level));
     append_points(line, on, data->branch, false);
     append_points(line, off, NULL, true);
     g_array_sort(line->points, compare_points);
@@ -355,5 +360,5 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     lay_columns(data, project, flags, first, columns_by_position);
     place_points(data, columns_by_position);
     find_view(data, from, to);
-    return g_steal_pointer(&data);
+    return trend_changes_read(data, snapshot, project, error) ? g_steal_pointer(&data) : NULL;
 }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "server/analysis/commit_points.h"
+#include "server/pages/judged_note.h"
 #include "server/pages/selection.h"
+#include "server/store/store_changes.h"
 
 #define TREND_COLUMNS_DEFAULT 200u
 #define TREND_COLUMNS_MAX     5000u
@@ -24,11 +26,30 @@ struct trend_point {
     bool environment_changed; /* against the line's point before it */
 };
 
+/* A change that was found: its level moved at this column. */
+struct trend_mark {
+    guint column;
+    int64_t change_id;
+    double effect, low, high; /* relative */
+    int direction;            /* +1 better, -1 worse, 0 not known */
+    enum store_change_status status;
+    enum store_triage triage;
+    bool is_boundary;
+};
+
+/* What the analysis takes for the level of columns first <= i < end. */
+struct trend_level {
+    guint first, end;
+    double value;
+};
+
 struct trend_line {
     struct store_series *series;
     char *name;
     guint slot;
     GArray *points; /* struct trend_point by column; at one column the solid before the hollow */
+    GArray *marks;  /* struct trend_mark by column */
+    GArray *levels; /* struct trend_level by column; they do not overlap */
 };
 
 struct trend_request {
@@ -49,6 +70,8 @@ struct trend_data {
     bool has_view;              /* the address names a range */
     GPtrArray *lines;           /* struct trend_line * */
     bool has_other_branches;    /* the chosen series have runs of other branches */
+    bool is_judged_branch;      /* changes are looked for on this branch */
+    JudgedNote judged;          /* how far the lines were */
 };
 typedef struct trend_data TrendData;
 

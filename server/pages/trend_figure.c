@@ -6,11 +6,14 @@
 #include "server/pages/chart.h"
 #include "server/pages/link.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Owns what the drawing borrows. */
 struct drawing {
     GPtrArray *points; /* GArray * of struct chart_point, one a line */
+    GPtrArray *levels; /* GArray * of struct chart_level, one a line */
+    GArray *notes;     /* struct chart_note */
     GArray *lines;     /* struct chart_line */
     GArray *columns;   /* struct chart_column */
     GStringChunk *texts;
@@ -19,9 +22,52 @@ struct drawing {
 static void drawing_clear(struct drawing *drawing)
 {
     g_ptr_array_unref(drawing->points);
+    g_ptr_array_unref(drawing->levels);
+    g_array_unref(drawing->notes);
     g_array_unref(drawing->lines);
     g_array_unref(drawing->columns);
     g_string_chunk_free(drawing->texts);
+}
+
+/* The part of the levels that is looked at. */
+static GArray *shown_levels(const TrendData *data, const struct trend_line *line)
+{
+    GArray *shown = g_array_new(FALSE, FALSE, sizeof(struct chart_level));
+    for (guint i = 0; i < line->levels->len; i++) {
+        const struct trend_level *level = &g_array_index(line->levels, struct trend_level, i);
+        guint first = MAX(level->first, data->view_first), end = MIN(level->end, data->view_end);
+        struct chart_level part = {first - data->view_first, end - data->view_first - 1,
+                                   level->value};
+        if (first < end)
+            g_array_append_val(shown, part);
+    }
+    return shown;
+}
+
+/* Of the marks at one column the largest, with how many others there are. */
+static void drawing_add_note(struct drawing *drawing, const TrendData *data, guint column)
+{
+    const struct trend_mark *largest = NULL;
+    guint n = 0;
+    for (guint i = 0; i < data->lines->len; i++) {
+        const GArray *marks = ((const struct trend_line *)data->lines->pdata[i])->marks;
+        for (guint k = 0; k < marks->len; k++) {
+            const struct trend_mark *mark = &g_array_index(marks, struct trend_mark, k);
+            if (mark->column != column)
+                continue;
+            n++;
+            largest = !largest || fabs(mark->effect) > fabs(largest->effect) ? mark : largest;
+        }
+    }
+    if (!largest)
+        return;
+    char effect[QUANTITY_TEXT_BYTES];
+    quantity_ratio(largest->effect, effect);
+    g_autofree char *text = n > 1 ? g_strdup_printf("%s and %u more", effect, n - 1) : NULL;
+    struct chart_note note = {column - data->view_first,
+                              g_string_chunk_insert(drawing->texts, text ? text : effect),
+                              largest->direction};
+    g_array_append_val(drawing->notes, note);
 }
 
 static void drawing_add_line(struct drawing *drawing, const TrendData *data,
@@ -40,11 +86,15 @@ static void drawing_add_line(struct drawing *drawing, const TrendData *data,
                                     .hollow = point->hollow};
         g_array_append_val(points, shown);
     }
+    GArray *levels = shown_levels(data, line);
     g_ptr_array_add(drawing->points, points);
+    g_ptr_array_add(drawing->levels, levels);
     struct chart_line shown = {.name = line->name,
                                .slot = line->slot,
                                .points = (const struct chart_point *)(const void *)points->data,
-                               .n_points = points->len};
+                               .n_points = points->len,
+                               .levels = (const struct chart_level *)(const void *)levels->data,
+                               .n_levels = levels->len};
     g_array_append_val(drawing->lines, shown);
 }
 
@@ -65,6 +115,8 @@ static void drawing_add_column(struct drawing *drawing, const struct trend_colum
 static void drawing_init(struct drawing *drawing, const TrendData *data)
 {
     drawing->points = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    drawing->levels = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    drawing->notes = g_array_new(FALSE, FALSE, sizeof(struct chart_note));
     drawing->lines = g_array_new(FALSE, FALSE, sizeof(struct chart_line));
     drawing->columns = g_array_new(FALSE, FALSE, sizeof(struct chart_column));
     drawing->texts = g_string_chunk_new(4096);
@@ -73,6 +125,8 @@ static void drawing_init(struct drawing *drawing, const TrendData *data)
                          (const struct trend_line *)g_ptr_array_index(data->lines, i));
     for (guint i = data->view_first; i < data->view_end; i++)
         drawing_add_column(drawing, &g_array_index(data->columns, struct trend_column, i));
+    for (guint i = data->view_first; i < data->view_end; i++)
+        drawing_add_note(drawing, data, i);
 }
 
 /* The latest value of each line, in words: what the drawing says to somebody who does not see it.
@@ -184,6 +238,8 @@ void trend_figure_write(Html *html, const struct trend_view *view)
                           .columns =
                               (const struct chart_column *)(const void *)drawing.columns->data,
                           .n_columns = drawing.columns->len,
+                          .notes = (const struct chart_note *)(const void *)drawing.notes->data,
+                          .n_notes = drawing.notes->len,
                           .unit = metric->unit,
                           .better = metric->better,
                           .from_zero = view->from_zero};

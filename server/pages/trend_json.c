@@ -73,6 +73,32 @@ static void write_params(Html *html, const struct store_series *series)
     }
 }
 
+/* [[column, effect, direction, "confirmed", "open"], …] */
+static void write_marks(Html *html, const GArray *marks)
+{
+    for (guint i = 0; i < marks->len; i++) {
+        const struct trend_mark *mark = &g_array_index(marks, struct trend_mark, i);
+        html_print(html, "%s[%u,", i > 0 ? "," : "", mark->column);
+        html_json_number(html, mark->effect);
+        html_print(html, ",%d,", mark->direction);
+        html_json_string(html, store_change_status_name(mark->status));
+        html_literal(html, ",");
+        html_json_string(html, store_triage_name(mark->triage));
+        html_literal(html, "]");
+    }
+}
+
+/* [[first column, one past the last, level], …] */
+static void write_levels(Html *html, const GArray *levels)
+{
+    for (guint i = 0; i < levels->len; i++) {
+        const struct trend_level *level = &g_array_index(levels, struct trend_level, i);
+        html_print(html, "%s[%u,%u,", i > 0 ? "," : "", level->first, level->end);
+        html_json_number(html, level->value);
+        html_literal(html, "]");
+    }
+}
+
 static void write_line(Html *html, const struct trend_line *line)
 {
     html_print(html, "{\"id\":%" G_GINT64_FORMAT ",\"slot\":%u,\"name\":", (gint64)line->series->id,
@@ -96,6 +122,10 @@ static void write_line(Html *html, const struct trend_line *line)
     write_points(html, line->points, 'r');
     html_literal(html, "],\"flags\":[");
     write_points(html, line->points, 'f');
+    html_literal(html, "],\"changes\":[");
+    write_marks(html, line->marks);
+    html_literal(html, "],\"levels\":[");
+    write_levels(html, line->levels);
     html_literal(html, "]}");
 }
 

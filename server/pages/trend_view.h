@@ -22,5 +22,7 @@ void trend_form_write(Html *html, const struct trend_view *view);
 /* The chart with its heading, legend and notes, and the data for the script. */
 void trend_figure_write(Html *html, const struct trend_view *view);
 void trend_json_write(Html *html, const struct trend_view *view);
+/* The changes found on the lines, and how far the lines were judged. */
+void trend_found_write(Html *html, const struct trend_view *view);
 /* The values looked at, newest commit first. */
 void trend_table_write(Html *html, const struct trend_view *view);

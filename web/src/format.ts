@@ -18,6 +18,14 @@ export function tick(value: number, step: number, divisor: number): string {
   return (value / divisor).toFixed(decimals);
 }
 
+/** A relative effect as quantity_ratio writes it: "+4.1 %", "−0.3 %", "×12.4" from tenfold on. */
+export function ratio(effect: number): string {
+  if (effect >= 9) return `×${(effect + 1).toFixed(1)}`;
+  const percent = Math.abs(effect) * 100;
+  if (percent < 0.005) return "0 %";
+  return `${effect < 0 ? "−" : "+"}${percent.toFixed(percent >= 100 ? 0 : percent >= 0.095 ? 1 : 2)} %`;
+}
+
 export function day(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }

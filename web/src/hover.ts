@@ -71,6 +71,7 @@ function row(trend: Trend, line: Line, index: number, isNearest: boolean): Node 
   const flags = line.flags[index]!, notes: string[] = [];
   if (flags & HOLLOW) notes.push("other branch");
   if (flags & CHANGED) notes.push("environment changed");
+  for (const [column, effect] of line.changes) if (column === line.column[index] && !(flags & HOLLOW)) notes.push(`changed ${format.ratio(effect)}`);
   if (flags & DIRTY) notes.push("dirty tree");
   if (flags & FLAGGED) notes.push("flagged");
   if (line.runs[index]! > 1) notes.push(`${line.runs[index]} runs`);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of a trend page as the server writes it into the page (server/pages/trend_json.c), and what is computed from it.
 
+/** Column, relative effect, direction (-1 worse, +1 better), status, triage. */
+export type Change = [column: number, effect: number, direction: number, status: string, triage: string];
+
 export interface Line {
   id: number; slot: number; name: string; machine: string;
   params: [string, string][];
   column: number[]; value: number[]; low: (number | null)[]; high: (number | null)[]; n: number[]; runs: number[]; flags: number[];
+  changes: Change[];
+  levels: [first: number, end: number, value: number][];
 }
 
 export interface Trend {
@@ -61,7 +66,8 @@ export function rangeOf(trend: Trend, view: View, isShown: (line: Line) => boole
   if (low > high) return [0, 1];
   if (trend.zero) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
   const air = (high > low ? high - low : Math.abs(high)) * 0.06 || 1;
-  return [trend.zero && low >= 0 ? low : low - air, high + air];
+  const isNoted = trend.lines.some((line) => isShown(line) && line.changes.some(([column]) => column >= view[0] && column < view[1]));
+  return [trend.zero && low >= 0 ? low : low - air, high + (isNoted ? 2 : 1) * air];
 }
 
 /** The nearest column with a value of a shown line, at most `reach` away; else the column itself. */

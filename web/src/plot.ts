@@ -5,6 +5,8 @@ import uPlot from "uplot";
 import * as format from "./format";
 import { aligned, CHANGED, HOLLOW, pointAt, rangeOf } from "./model";
 import type { Line, Trend, View } from "./model";
+import { drawLevels, drawNotes, notesOf } from "./plot_changes";
+import type { Place } from "./plot_changes";
 import { colourOf, dashOf, readPalette, traceMark } from "./plot_marks";
 import type { Palette } from "./plot_marks";
 
@@ -138,6 +140,7 @@ export class Plot {
   private drawUnder(): void {
     this.clipped((context) => {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawBand(context, line);
+      for (const line of this.trend.lines) if (this.isShown(line)) drawLevels(this.place(), line);
     });
     this.drawChanges();
     this.drawEmptyColumns();
@@ -203,8 +206,14 @@ export class Plot {
   private drawOver(): void {
     this.clipped((context) => {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawPoints(context, line);
+      drawNotes(this.place(), notesOf(this.trend, this.isShown), FONT);
       this.drawPinned(context);
     });
+  }
+
+  private place(): Place {
+    const { ctx: context, bbox } = this.u;
+    return { context, palette: this.palette, ...bbox, x: (column) => this.x(column), y: (value) => this.y(value) };
   }
 
   private drawPoints(context: CanvasRenderingContext2D, line: Line): void {

@@ -60,7 +60,7 @@ static struct chart chart_of(const struct chart_line *line, const struct chart_c
 static void test_range(void)
 {
     struct chart_point points[] = {{0, 10, 8, 12, true, false}, {1, 20, 0, 0, false, false}};
-    struct chart_line line = {"l", 0, points, 2};
+    struct chart_line line = {.name = "l", .slot = 0, .points = points, .n_points = 2};
     struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
                                      {.label = "b", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 2);
@@ -80,7 +80,7 @@ static void test_range_is_sane(void)
     const double centers[] = {0, 5, -5, 1e308, -1e308, 5e-324, HUGE_VAL};
     for (size_t i = 0; i < G_N_ELEMENTS(centers); i++) {
         struct chart_point point = {.center = centers[i]};
-        struct chart_line line = {"l", 0, &point, 1};
+        struct chart_line line = {.name = "l", .slot = 0, .points = &point, .n_points = 1};
         struct chart_column column = {.label = "a", .sublabel = NULL, .is_empty = false};
         struct chart chart = chart_of(&line, &column, 1);
         struct chart_range range = chart_range_of(&chart);
@@ -89,7 +89,7 @@ static void test_range_is_sane(void)
     }
     struct chart_point wide[] = {{0, 1.7e308, 0, 0, false, false},
                                  {1, -1.7e308, 0, 0, false, false}};
-    struct chart_line line = {"l", 0, wide, 2};
+    struct chart_line line = {.name = "l", .slot = 0, .points = wide, .n_points = 2};
     struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
                                      {.label = "b", .sublabel = NULL, .is_empty = false}};
     struct chart chart = chart_of(&line, columns, 2);
@@ -100,7 +100,7 @@ static void test_range_is_sane(void)
 static void test_single_point(void)
 {
     struct chart_point point = {0, 861, 850, 870, true, false};
-    struct chart_line line = {"threads 4", 0, &point, 1};
+    struct chart_line line = {.name = "threads 4", .slot = 0, .points = &point, .n_points = 1};
     struct chart_column column = {.label = "1a2b3c4", .sublabel = "2026-11-03", .is_empty = false};
     struct chart chart = chart_of(&line, &column, 1);
     g_autofree char *text = draw(&chart);
@@ -132,7 +132,7 @@ static void test_gaps_and_bands(void)
                                    {2, 12, 11, 13, true, false},
                                    {3, 11, 0, 0, false, false},
                                    {4, 10, 9, 11, true, false}};
-    struct chart_line line = {"l", 0, points, 4};
+    struct chart_line line = {.name = "l", .slot = 0, .points = points, .n_points = 4};
     struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
                                      {.label = "b", .sublabel = NULL, .is_empty = true},
                                      {.label = "c", .sublabel = NULL, .is_empty = false},
@@ -154,7 +154,7 @@ static void test_hollow_points_are_not_joined(void)
 {
     struct chart_point points[] = {
         {0, 10, 0, 0, false, false}, {1, 99, 0, 0, false, true}, {2, 12, 0, 0, false, false}};
-    struct chart_line line = {"l", 1, points, 3};
+    struct chart_line line = {.name = "l", .slot = 1, .points = points, .n_points = 3};
     struct chart_column columns[] = {{.label = "a", .sublabel = NULL, .is_empty = false},
                                      {.label = "b", .sublabel = NULL, .is_empty = false},
                                      {.label = "c", .sublabel = NULL, .is_empty = false}};
@@ -169,7 +169,8 @@ static void test_hollow_points_are_not_joined(void)
 static void test_hostile_names(void)
 {
     struct chart_point point = {0, 1, 0, 0, false, false};
-    struct chart_line line = {"</text><script>alert(1)</script>", 40, &point, 1};
+    struct chart_line line = {
+        .name = "</text><script>alert(1)</script>", .slot = 40, .points = &point, .n_points = 1};
     struct chart_column column = {.label = "\"><b>", .sublabel = "<&>"};
     struct chart chart = chart_of(&line, &column, 1);
     chart.title = "</title><script>";
@@ -180,6 +181,58 @@ static void test_hostile_names(void)
     g_assert_null(strstr(text, "<script"));
     g_assert_null(strstr(text, "<b>"));
     g_assert_nonnull(strstr(text, "xmlns="));
+}
+
+/* A bar for each level; a note for each column, on rows of their own where they would touch. */
+static void test_levels_and_notes(void)
+{
+    struct chart_point points[12];
+    struct chart_column columns[12];
+    for (guint i = 0; i < G_N_ELEMENTS(points); i++) {
+        points[i] = (struct chart_point){.column = i, .center = i < 6 ? 10 : 12};
+        columns[i] = (struct chart_column){.label = "a"};
+    }
+    const struct chart_level levels[] = {{0, 5, 10}, {6, 11, 12}};
+    const struct chart_note notes[] = {
+        {0, "<b>", 0}, {6, "+20 %", -1}, {7, "−3 %", 1}, {8, "+1 %", -1}, {11, "+2 %", -1}};
+    struct chart_line line = {
+        .name = "l", .points = points, .n_points = 12, .levels = levels, .n_levels = 2};
+    struct chart chart = chart_of(&line, columns, 12);
+    double high = chart_range_of(&chart).high;
+    chart.notes = notes;
+    chart.n_notes = G_N_ELEMENTS(notes);
+    g_assert_cmpfloat(chart_range_of(&chart).high, >, high);
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+    g_autofree char *bars = path_of(text, "class=\"level\"");
+    g_assert_cmpuint(count(bars, "M"), ==, 2);
+    g_assert_cmpuint(count(text, "class=\"note worse\""), ==, 3);
+    g_assert_nonnull(strstr(text, "&lt;b&gt;</text>"));
+    g_assert_nonnull(strstr(text, "y=\"22\">▼ +20 %</text>"));
+    g_assert_nonnull(strstr(text, "y=\"22\">▲ −3 %</text>"));
+    chart.n_notes = 0;
+    line.n_levels = 0;
+    g_autofree char *plain = draw(&chart);
+    g_assert_null(strstr(plain, "class=\"level\""));
+    g_assert_null(strstr(plain, "class=\"note"));
+}
+
+/* With 200 columns neighbours touch, and the third row takes what is left. */
+static void test_close_notes_are_on_rows(void)
+{
+    struct chart_column columns[200];
+    for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+        columns[i] = (struct chart_column){.label = "a"};
+    const struct chart_note notes[] = {
+        {100, "a", -1}, {101, "b", -1}, {102, "c", -1}, {150, "d", -1}};
+    struct chart chart = chart_of(NULL, columns, 200);
+    chart.notes = notes;
+    chart.n_notes = G_N_ELEMENTS(notes);
+    g_autofree char *text = draw(&chart);
+    const char *const expected[] = {"y=\"22\">▼ a<", "y=\"38\">▼ b<", "y=\"54\">▼ c<",
+                                    "y=\"22\">▼ d<"};
+    for (guint i = 0; i < G_N_ELEMENTS(expected); i++)
+        g_assert_nonnull(strstr(text, expected[i]));
 }
 
 static void test_sparkline(void)
@@ -223,6 +276,8 @@ int main(int argc, char **argv)
     g_test_add_func("/chart/gaps-and-bands", test_gaps_and_bands);
     g_test_add_func("/chart/hollow-points-are-not-joined", test_hollow_points_are_not_joined);
     g_test_add_func("/chart/hostile-names", test_hostile_names);
+    g_test_add_func("/chart/levels-and-notes", test_levels_and_notes);
+    g_test_add_func("/chart/close-notes-are-on-rows", test_close_notes_are_on_rows);
     g_test_add_func("/chart/sparkline", test_sparkline);
     g_test_add_func("/chart/many-columns", test_many_columns_keep_their_labels_apart);
     return g_test_run();

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /p/{project}/changes: what moved and waits for somebody, worst first; ?show=all adds what was
+ * dealt with and what was withdrawn. A worker thread. */
+#include "server/pages/change_card.h"
+#include "server/pages/judged_note.h"
+#include "server/pages/link.h"
+#include "server/pages/page_names.h"
+#include "server/routes.h"
+
+#include <string.h>
+
+#define CHANGES_MAX    100000u /* of a project that are looked at */
+#define GROUPS_ALL_MAX 500u
+
+struct inbox {
+    HttpRequest *request;
+    StoreSnapshot *snapshot;
+    const struct store_project *project;
+    bool show_all;
+    GPtrArray *changes;            /* struct store_change *, all, owned */
+    GPtrArray *shown, *candidates; /* of them, borrowed */
+    GPtrArray *groups, *candidate_groups;
+    JudgedNote note;
+};
+
+static void inbox_clear(struct inbox *inbox)
+{
+    g_clear_pointer(&inbox->groups, g_ptr_array_unref);
+    g_clear_pointer(&inbox->candidate_groups, g_ptr_array_unref);
+    g_clear_pointer(&inbox->shown, g_ptr_array_unref);
+    g_clear_pointer(&inbox->candidates, g_ptr_array_unref);
+    g_clear_pointer(&inbox->changes, g_ptr_array_unref);
+}
+
+/* A candidate is shown apart, for it may yet go; what people have dealt with waits for nobody. */
+static bool is_waiting(const struct store_change *change)
+{
+    return change->status != STORE_STATUS_WITHDRAWN &&
+           (change->triage == STORE_TRIAGE_OPEN || change->triage == STORE_TRIAGE_ACKNOWLEDGED);
+}
+
+static bool inbox_read(struct inbox *inbox, GError **error)
+{
+    inbox->changes =
+        store_project_changes(inbox->snapshot, inbox->project->id, 0, CHANGES_MAX, error);
+    if (!inbox->changes ||
+        !judged_note_read(inbox->snapshot, inbox->project->series, &inbox->note, error))
+        return false;
+    inbox->shown = g_ptr_array_new();
+    inbox->candidates = g_ptr_array_new();
+    for (guint i = 0; i < inbox->changes->len; i++) {
+        struct store_change *change = (struct store_change *)inbox->changes->pdata[i];
+        bool is_candidate =
+            change->status == STORE_STATUS_CANDIDATE && change->triage == STORE_TRIAGE_OPEN;
+        if (is_candidate)
+            g_ptr_array_add(inbox->candidates, change);
+        else if (inbox->show_all || is_waiting(change))
+            g_ptr_array_add(inbox->shown, change);
+    }
+    inbox->groups = change_groups_build(inbox->snapshot, inbox->shown);
+    inbox->candidate_groups = change_groups_build(inbox->snapshot, inbox->candidates);
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void write_heading(Html *html, const struct inbox *inbox)
+{
+    guint n_hidden = inbox->changes->len - inbox->candidates->len - inbox->shown->len;
+    g_autofree char *all = link_query(NULL, "show", inbox->show_all ? NULL : "all");
+    g_autofree char *here = link_changes(inbox->project->name);
+    html_literal(html, "<div class=\"heading\"><h1>Changes</h1><p class=\"muted\">");
+    html_print(html, "%u %s in %u %s", inbox->shown->len,
+               inbox->shown->len == 1 ? "change" : "changes", inbox->groups->len,
+               inbox->groups->len == 1 ? "group" : "groups");
+    if (inbox->show_all || n_hidden > 0) {
+        html_literal(html, " · <a");
+        html_url(html, "href", inbox->show_all ? here : all);
+        if (inbox->show_all)
+            html_literal(html, ">show only what waits</a>");
+        else
+            html_print(html, ">show the %u dealt with or withdrawn, too</a>", n_hidden);
+    }
+    html_literal(html, "</p></div>");
+}
+
+static void write_help(Html *html, const struct inbox *inbox)
+{
+    g_autofree char *origin = http_request_origin(inbox->request);
+    const struct change_group *group = (const struct change_group *)inbox->groups->pdata[0];
+    const struct store_change *worst = (const struct store_change *)group->changes->pdata[0];
+    g_autofree char *command = g_strdup_printf(
+        "curl -X PATCH -H 'Content-Type: application/json' \\\n"
+        "  -d '{\"triage\":\"acknowledged\",\"who\":\"your name\",\"note\":\"why\"}' \\\n"
+        "  %s/api/changes/%" G_GINT64_FORMAT,
+        origin, (gint64)worst->id);
+    html_literal(html, "<details class=\"card fold\"><summary><h2>How to say what a change "
+                       "is</h2></summary><p>By its number in the last column; triage is one of "
+                       "open, acknowledged, expected (the new level is right: it is kept as a "
+                       "boundary), noise (it is removed and does not come back), infra, "
+                       "fixed.</p>");
+    layout_command(html, command);
+    html_literal(html, "</details>");
+}
+
+static void write_nothing(Html *html, const struct inbox *inbox)
+{
+    html_literal(html, "<section class=\"card notice\"><h2>");
+    html_text(html, inbox->note.n_judged == 0 ? "Nothing was judged yet"
+                    : inbox->show_all         ? "No change was found"
+                                              : "No change waits");
+    html_literal(html, "</h2>");
+    judged_note_write(html, &inbox->note);
+    html_literal(html, "</section>");
+}
+
+static void write_candidates(Html *html, const struct inbox *inbox)
+{
+    guint n = inbox->candidate_groups->len, n_shown = MIN(n, LAYOUT_PAGE_ROWS);
+    if (n == 0)
+        return;
+    html_print(html,
+               "<details class=\"fold\" id=\"candidates\"><summary><h2>Not sure yet: %u %s</h2> "
+               "<span class=\"muted\">seen, but too new to be told</span></summary>",
+               inbox->candidates->len, inbox->candidates->len == 1 ? "candidate" : "candidates");
+    for (guint i = 0; i < n_shown; i++)
+        change_card_write(html, inbox->snapshot, inbox->project,
+                          (const struct change_group *)inbox->candidate_groups->pdata[i]);
+    if (n > n_shown)
+        html_print(html, "<p class=\"muted\">%u of %u groups are shown.</p>", n_shown, n);
+    html_literal(html, "</details>");
+}
+
+static void write_body(Html *html, const struct inbox *inbox)
+{
+    struct layout_paging paging =
+        layout_paging_of(inbox->request, "page", inbox->groups->len, GROUPS_ALL_MAX);
+    write_heading(html, inbox);
+    if (inbox->groups->len == 0)
+        write_nothing(html, inbox);
+    for (guint i = paging.first; i < paging.end; i++)
+        change_card_write(html, inbox->snapshot, inbox->project,
+                          (const struct change_group *)inbox->groups->pdata[i]);
+    layout_pager(html, inbox->request, &paging, "Groups");
+    write_candidates(html, inbox);
+    if (inbox->groups->len > 0) {
+        write_help(html, inbox);
+        judged_note_write(html, &inbox->note);
+    }
+}
+
+static Html *render(struct inbox *inbox, GError **error)
+{
+    if (!inbox_read(inbox, error))
+        return NULL;
+    g_autofree char *project_url = link_project(inbox->project->name);
+    const struct layout_crumb crumbs[] = {{inbox->project->name, project_url}, {"Changes", NULL}};
+    g_autofree char *title = g_strdup_printf("Changes · %s", inbox->project->name);
+    const struct layout layout = {.title = title,
+                                  .crumbs = crumbs,
+                                  .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .version = context_of(inbox->request)->version,
+                                  .is_wide = true};
+    Html *html = html_new();
+    layout_begin(html, &layout);
+    write_body(html, inbox);
+    layout_end(html, &layout);
+    return html;
+}
+
+void page_changes(HttpRequest *request)
+{
+    g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
+    const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
+    if (!project || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+        return;
+    g_autoptr(GError) error = NULL;
+    struct inbox inbox = {.request = request,
+                          .snapshot = snapshot,
+                          .project = project,
+                          .show_all = g_strcmp0(http_request_query(request, "show"), "all") == 0};
+    Html *html = render(&inbox, &error);
+    inbox_clear(&inbox);
+    store_snapshot_end(g_steal_pointer(&snapshot));
+    if (html)
+        layout_send(request, html);
+    else
+        http_respond_error(request, error, NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a series stands in a table of a page: its name with the way to its trend, its values, the
+ * effect found on it. The request's thread, inside its snapshot. */
+#pragma once
+
+#include "server/pages/layout.h"
+
+/* The trend page that shows this series alone. The caller frees it. */
+char *series_parts_url(const struct store_series *series);
+
+/* <th> with the benchmark and <td> with the parameters. */
+void series_parts_write(Html *html, const struct store_series *series, bool with_machine);
+
+/* One <th> with all that names the series: benchmark, metric, parameters, machine. */
+void series_parts_head(Html *html, const struct store_series *series);
+
+/* "−9.8 %" with its interval below; a boundary of NaN is left out. Relative, 0.05 is 5 %. */
+void series_parts_effect(Html *html, double effect, double low, double high);
+
+/* "1.163 → 1.05 M items/s ↑": in the scale of the larger one. */
+void series_parts_move(Html *html, const struct store_series *series, double before, double after);
+
+/* "1.163 M items/s" of one side; "none" in words where `known` is false. */
+void series_parts_value(Html *html, const struct store_series *series, bool known, double value);

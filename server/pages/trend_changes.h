@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What was found on the lines of a trend: marks at the columns where a level moved, the levels
+ * between them, and how far the lines were judged. Reads the store inside the request's snapshot;
+ * only the judged branch has any. */
+#pragma once
+
+#include "server/pages/trend_data.h"
+
+/* Fills levels and marks of data->lines, whose columns are laid out, and data->judged. */
+bool trend_changes_read(TrendData *data, StoreSnapshot *snapshot,
+                        const struct store_project *project, GError **error);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was found, on every page that says it: a history with a planted step is posted, judged, and looked at; with script and without,
+// in light and dark, on a desk and a phone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startServer } from "../http/support/server";
+import type { Server } from "../http/support/server";
+import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { mainLine, numbers, send } from "./support/history";
+
+const PROJECT = "steps", BENCH = "ThreadPoolSpawn", STEP_AT = 30, UP_AT = 15, END = 44, MACHINE = "lab-1";
+const main = mainLine();
+let server: Server, browser: Browser;
+
+/** A pull request at the end of the line, measured on another kernel. */
+const SIDE = { ...main[END]!, sha: "5".repeat(40), parents: [main[END - 1]!.sha], subject: "pool: a wider queue" };
+
+/** fifo gets 12 % slower at STEP_AT, thread 8 % faster at UP_AT, the others stay; the pull request brings CreateDestroy and loses Idle. */
+function results(index: number): unknown[] {
+  const random = numbers(index + 77);
+  const near = (center: number): number[] => {
+    const commit = center * (1 + (random() + random() + random() - 1.5) * 0.006); // noise between commits, too
+    return Array.from({ length: 8 }, () => Math.round(commit * (1 + (random() - 0.5) * 0.004) * 1000) / 1000);
+  };
+  const cell = (bench: string, params: Record<string, unknown>, ns: number): unknown => ({
+    bench, params, metrics: { real_time: { unit: "ns", better: "lower", samples: near(ns) }, items_per_second: { unit: "items/s", better: "higher", samples: near(1e9 / ns) } },
+  });
+  const list = [1, 2, 4, 8, 16].map((threads) => cell(BENCH, { executor: "fifo", threads }, (900 / threads) * (index >= STEP_AT ? 1.12 : 1)));
+  for (const threads of [2, 4]) list.push(cell(BENCH, { executor: "steal", threads }, 500 / threads), cell(BENCH, { executor: "thread", threads }, (7000 / threads) * (index >= UP_AT ? 0.92 : 1)));
+  list.push(index < END ? cell("Idle", { executor: "fifo" }, 120) : cell("CreateDestroy", { executor: "fifo" }, 82_000));
+  return list;
+}
+
+function runOf(index: number, over: Record<string, unknown> = {}): Record<string, unknown> {
+  const at = index < END ? main[index]! : SIDE, kernel = index < END ? "6.1.0" : "6.1.7";
+  return {
+    schema: "breakeven.run/1", id: `steps-${index}`, project: PROJECT, commit: at, branch: "main", reason: "merge", started: at.time,
+    machine: { name: MACHINE, environment: { cpu: "8 cores, 3.4 GHz", governor: "performance", kernel } }, results: results(index), ...over,
+  };
+}
+
+async function judged(run: string): Promise<void> {
+  const answer = (await (await fetch(`${server.origin}/api/runs/${run}/verdict?wait=60`)).json()) as { judged: boolean };
+  assert.equal(answer.judged, true, run);
+}
+
+before(async () => {
+  server = await startServer();
+  for (let i = 0; i < END; i++) await send(server.origin, "POST", "/api/runs", runOf(i));
+  await judged(`steps-${END - 1}`);
+  await send(server.origin, "POST", "/api/runs", runOf(END, { branch: "wider-queue", reason: "pull-request" }));
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const CHANGES = `/p/${PROJECT}/changes`, TREND = `/p/${PROJECT}/b/${BENCH}?metric=real_time&param.executor=fifo`;
+const compare = (base: number, head: string): string => `/p/${PROJECT}/compare/${main[base]!.sha}...${head}`;
+const PAGES = { changes: CHANGES, compare: compare(STEP_AT - 1, SIDE.sha), commit: `/p/${PROJECT}/c/${main[STEP_AT]!.sha}`, found: TREND };
+
+test("the inbox has one group for the step, worst first, and leads to its trend", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, CHANGES);
+  const groups = page.locator("section.change-group");
+  assert.equal(await groups.count(), 2, (await page.locator("main").textContent())!);
+  assert.match((await groups.first().locator("h2").textContent())!, /^▼ worse [+−]1[0-3]\.\d % 10 series of 5 benchmark cases$/);
+  assert.match((await groups.last().locator("h2").textContent())!, /^▲ better .* 4 series of 2 benchmark cases$/);
+  assert.ok((await groups.first().locator("p").first().textContent())!.includes(main[STEP_AT]!.sha.slice(0, 8)));
+  assert.equal(await groups.first().locator("tbody tr").count(), 10);
+  assert.match((await groups.first().locator("summary").textContent())!, /^2 further series$/);
+  const row = groups.first().locator("tbody tr").first();
+  assert.match((await row.textContent())!, /confirmed.*open/);
+  assert.match((await page.locator("#judged").textContent())!, /^20 of 22 series judged on 44 commits, the last \d{4}-/);
+  assert.match((await page.locator("pre.command").textContent())!, new RegExp(`curl -X PATCH .*${server.origin}/api/changes/\\d+`, "s"));
+  await row.locator("th a").click();
+  assert.ok(page.url().includes(`/b/${BENCH}?metric=`) && page.url().includes("param.executor=fifo"), page.url());
+  assert.ok((await page.locator("#found tbody tr").count()) >= 1);
+  assertClean();
+  await close();
+});
+
+test("the trend marks the change with its size and draws the levels, without script", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, TREND, { javaScriptEnabled: false });
+  assert.match((await page.locator("#chart svg .note.worse text").textContent())!, /^▼ \+1[0-3]\.\d % and 4 more$/);
+  const levels = await page.locator("#chart svg .level").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")!.split("M").length - 1));
+  assert.deepEqual(levels, [2, 2, 2, 2, 2], "before and after, for each line");
+  const rows = page.locator("#found tbody tr");
+  assert.equal(await rows.count(), 5);
+  assert.ok((await rows.first().textContent())!.includes(main[STEP_AT]!.sha.slice(0, 8)));
+  assert.match((await rows.first().textContent())!, /▼ worse\+1[0-3]\.\d % .*confirmed, open/);
+  await shoot(page, "trend-changes-no-script");
+  assertClean();
+  await close();
+});
+
+test("the live chart has the same; a line without any change says how far it was judged", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, TREND);
+  const data = JSON.parse((await page.locator("#trend-data").textContent())!) as { sha: string[]; lines: { changes: [number, number, number][]; levels: [number, number, number][] }[] };
+  for (const line of data.lines) {
+    assert.deepEqual(line.changes.map(([column, , direction]) => [data.sha[column], direction]), [[main[STEP_AT]!.sha, -1]]);
+    assert.deepEqual(line.levels.map(([first, end]) => [first, end]), [[0, STEP_AT], [STEP_AT, END]]);
+    assert.ok(Math.abs(line.levels[1]![2] / line.levels[0]![2] - 1.12) < 0.01);
+  }
+  const worse = await page.evaluate(() => {
+    const canvas = document.querySelector<HTMLCanvasElement>("#chart canvas")!, pixels = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height).data;
+    const colour = getComputedStyle(document.documentElement).getPropertyValue("--worse").trim(), [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+    let n = 0;
+    for (let i = 0; i < pixels.length; i += 4) n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b ? 1 : 0;
+    return n;
+  });
+  assert.ok(worse > 150, `the mark is drawn: ${worse} pixels of its colour`);
+  const box = (await page.locator(".u-over").boundingBox())!;
+  await page.mouse.move(box.x + (box.width * (STEP_AT + 0.5)) / END, box.y + box.height / 2);
+  assert.match((await page.locator(".hover tbody").textContent())!, /changed \+1[0-3]\.\d %/);
+  assertClean();
+  await page.goto(`${server.origin}/p/${PROJECT}/b/${BENCH}?metric=real_time&param.executor=steal`);
+  assert.match((await page.locator("#found").textContent())!, /Nothing found on these lines\.2 of 2 series judged on 44 commits/);
+  await close();
+});
+
+test("compare: what differs first, the rest folded with its count, missing and new listed, environments warned of", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, PAGES.compare);
+  assert.match((await page.locator("#verdict").textContent())!, /^10 slower, .*\b2 new, 2 not measured$/);
+  assert.match((await page.locator(".warnings li").textContent())!, /lab-1: base and head were measured in different environments/);
+  const first = page.locator("#differences tbody tr").first();
+  assert.match((await first.textContent())!, /^ThreadPoolSpawn real_time.*[+−]1[0-3]\.\d %.*▼ regressed/);
+  const folded = page.locator("#unchanged");
+  assert.equal(await folded.getAttribute("open"), null);
+  const n = Number(/Unchanged (\d+)/.exec((await folded.locator("summary").textContent())!)![1]);
+  assert.equal(await folded.locator("tbody tr").count(), n);
+  assert.match((await folded.locator("tbody tr").first().textContent())!, /\d \% would have been seen/);
+  assert.match((await page.locator("#missing tbody").textContent())!, /Idle/);
+  assert.match((await page.locator("#new tbody").textContent())!, /CreateDestroy.*never judged/);
+  const mean = page.locator("#means tr", { hasText: /ThreadPoolSpawnreal_time/ });
+  assert.match((await mean.textContent())!, /\+\d\.\d % of 9/);
+  await first.locator("th a").click();
+  assert.ok(page.url().includes("/b/ThreadPoolSpawn?metric="));
+  assertClean();
+  await close();
+});
+
+test("compare takes branches and runs; what it cannot take is said", async () => {
+  for (const range of [`main...main`, `steps-3...${main[9]!.sha.slice(0, 8)}`]) assert.equal((await fetch(`${server.origin}/p/${PROJECT}/compare/${range}`)).status, 200, range);
+  const nothing = await fetch(`${server.origin}/p/${PROJECT}/compare/main`);
+  assert.equal(nothing.status, 404);
+  assert.match(await nothing.text(), /“main” is no comparison; give base...head/);
+  assert.match(await (await fetch(`${server.origin}/p/${PROJECT}/compare/main...gone`)).text(), /head: &quot;gone&quot; is no run|head: "gone" is no run/);
+});
+
+test("a commit says its verdict, and tells nothing found from nothing to compare", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, PAGES.commit);
+  const sentence = page.locator("#verdict .sentence");
+  assert.match((await sentence.textContent())!, /^lab-1: ▼ regressed 10 slower, 10 unchanged · compare with /);
+  await sentence.getByRole("link").click();
+  assert.equal(new URL(page.url()).pathname, compare(STEP_AT - 1, main[STEP_AT]!.sha));
+  assert.match((await page.locator("#verdict").textContent())!, /^10 slower, 10 unchanged$/);
+  await page.goto(`${server.origin}/p/${PROJECT}/c/${main[STEP_AT - 2]!.sha}`);
+  assert.match((await sentence.textContent())!, /^lab-1: nothing found: 20 unchanged/);
+  await page.goto(`${server.origin}/p/${PROJECT}/c/${main[0]!.sha}`);
+  assert.match((await sentence.textContent())!, /^lab-1: nothing was measured before it to compare with$/);
+  assertClean();
+  await close();
+});
+
+test("a project leads to its inbox; an empty one says what was looked at", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}`);
+  await page.getByRole("link", { name: "Changes", exact: true }).click();
+  assert.equal(new URL(page.url()).pathname, CHANGES);
+  await send(server.origin, "POST", "/api/runs", runOf(0, { id: "calm", project: "calm" }));
+  await judged("calm");
+  await page.goto(`${server.origin}/p/calm/changes`);
+  assert.match((await page.locator(".notice").textContent())!, /No change waits.*20 of 20 series judged on 1 commit,/);
+  assertClean();
+  await close();
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  for (const width of [1440, 390])
+    test(`every page that tells changes is clean for axe-core: ${colorScheme}, ${width} px`, async () => {
+      for (const [name, path] of Object.entries(PAGES)) {
+        const { page, assertClean, close } = await open(browser, server.origin, path, { colorScheme, viewport: { width, height: 900 } });
+        await page.locator("details").evaluateAll((all) => all.forEach((one) => ((one as HTMLDetailsElement).open = true)));
+        assert.deepEqual(await accessibilityFaults(page), [], name);
+        assert.equal(await overflow(page), 0, name);
+        await shoot(page, `changes-${name}-${colorScheme}-${width}`);
+        assertClean();
+        await close();
+      }
+    });
+
+test("without script every page tells the same", async () => {
+  const told = { changes: /▼ worse.*confirmed.*open/s, compare: /10 slower.*▼ regressed/s, commit: /10 slower, 10 unchanged/, found: /▼ \+1[0-3]\.\d %.*▼ worse/s };
+  for (const [name, path] of Object.entries(PAGES)) {
+    const { page, assertClean, close } = await open(browser, server.origin, path, { javaScriptEnabled: false });
+    assert.match((await page.locator("main").textContent())!, told[name as keyof typeof told], name);
+    assertClean();
+    await close();
+  }
+});
+
+test("triage is shown, and what was dealt with leaves the inbox", async () => {
+  const list = (await (await fetch(`${server.origin}/api/changes?project=${PROJECT}&status=confirmed`)).json()) as { changes: { id: string; verdict: string }[] };
+  const better = list.changes.filter((change) => change.verdict === "improved");
+  assert.equal(better.length, 4);
+  for (const change of better) await send(server.origin, "PATCH", `/api/changes/${change.id}`, { triage: "infra", who: "Maintainers", note: "a new cooler <b>" });
+  const { page, assertClean, close } = await open(browser, server.origin, CHANGES);
+  assert.equal(await page.locator("section.change-group").count(), 1);
+  await page.getByRole("link", { name: "show the 4 dealt with or withdrawn, too" }).click();
+  assert.equal(await page.locator("section.change-group").count(), 2);
+  assert.match((await page.locator(`#change-${better[0]!.id}`).textContent())!, /infra Maintainersa new cooler <b>/);
+  assertClean();
+  await close();
+});
