@@ -12,6 +12,7 @@
 #define BATCH_RUNS_MAX          128u
 #define BATCH_BYTES_MAX         (4 << 20)
 #define QUEUE_BYTES_MAX_DEFAULT ((gint64)256 << 20)
+#define RETRY_US                (5 * G_USEC_PER_SEC)
 #define TALLY_RUNS              10000 /* runs after which the counts of series are written down */
 
 void store_log(Store *store, const char *format, ...)
@@ -218,7 +219,7 @@ static void commit_batch(Store *store, GPtrArray *batch)
     else
         refuse_batch(store, batch, error);
     pthread_mutex_lock(&store->mutex);
-    store->can_write = stored;
+    store->failed_us = stored ? 0 : g_get_monotonic_time();
     store->commits += stored;
     store->dirty = true;
     pthread_mutex_unlock(&store->mutex);
@@ -457,7 +458,6 @@ Store *store_open(const struct store_options *options, GError **error)
     store->log_user = options->log_user;
     store->queue_bytes_max =
         options->queue_bytes_max > 0 ? options->queue_bytes_max : QUEUE_BYTES_MAX_DEFAULT;
-    store->can_write = true;
     g_queue_init(&store->waiting);
     pthread_mutex_init(&store->mutex, NULL);
     pthread_condattr_t attributes;
@@ -506,7 +506,8 @@ void store_status(Store *store, struct store_status *out_status)
     *out_status = (struct store_status){.database_bytes = file_bytes(store->path, ""),
                                         .wal_bytes = file_bytes(store->path, "-wal")};
     pthread_mutex_lock(&store->mutex);
-    out_status->can_write = store->can_write;
+    out_status->can_write =
+        store->failed_us == 0 || g_get_monotonic_time() - store->failed_us > RETRY_US;
     out_status->queued_writes = store->queued_writes;
     out_status->queued_bytes = store->queued_bytes;
     out_status->commits = store->commits;

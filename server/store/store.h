@@ -247,7 +247,9 @@ char *store_topology(StoreSnapshot *snapshot, const char *environment_digest, GE
 /* ---- Watching ---- */
 
 struct store_status {
-    bool can_write; /* the last write to the disk worked */
+    /* False for 5 s after a write that failed: then it is worth trying again, or a proxy that obeys
+     * /readyz would keep the writes away that alone can show that there is room again. */
+    bool can_write;
     gint64 queued_writes, queued_bytes;
     gint64 commits, runs_stored, runs_refused; /* transactions, runs: since the start */
     gint64 database_bytes, wal_bytes;

@@ -21,12 +21,12 @@ struct store {
         has_checkpoint; /* the checkpoint thread waits for the end, or for time to pass */
     GQueue waiting;     /* struct store_write * */
     gint64 queued_bytes, queue_bytes_max;
-    guint queued_writes; /* waiting and in the transaction at hand */
+    guint queued_writes;        /* waiting and in the transaction at hand */
     void (*queued)(void *user); /* called under the mutex */
     void *queued_user;
     bool closing, closing_checkpoint;
-    bool dirty; /* something was committed since the latest checkpoint */
-    bool can_write;
+    bool dirty;       /* something was committed since the latest checkpoint */
+    gint64 failed_us; /* monotonic time of the last write that failed; 0: the last one worked */
     gint64 commits, runs_stored, runs_refused;
 };
 
