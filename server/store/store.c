@@ -390,6 +390,14 @@ static char *real_path(const char *url, GError **error)
                     "the store %s is a folder; give the path of a file in it", path);
         return NULL;
     }
+    struct stat status;
+    if (stat(path, &status) == 0 && status.st_nlink > 1) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "the store %s has %u names (hard links), and two servers could open it under "
+                    "two of them; copy it to a file of its own",
+                    path, (unsigned)status.st_nlink);
+        return NULL;
+    }
     char *resolved = realpath(path, NULL);
     char *copy = g_strdup(resolved ? resolved : path);
     free(resolved);

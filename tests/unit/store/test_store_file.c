@@ -42,6 +42,14 @@ static void test_second_server(void)
     g_autoptr(GError) error = NULL;
     g_assert_null(store_open(&options, &error));
     g_assert_error(error, BREAKEVEN_ERROR, ERROR_CONFLICT);
+    g_autoptr(GError) error_of_name = NULL;
+    g_autofree char *name_path = g_build_filename(fixture.folder, "name.test.db", NULL);
+    g_assert_cmpint(link(fixture.path, name_path), ==, 0);
+    g_autofree char *name_url = g_strconcat("sqlite:", name_path, NULL);
+    options.url = name_url;
+    g_assert_null(store_open(&options, &error_of_name));
+    g_assert_error(error_of_name, BREAKEVEN_ERROR, ERROR_INVALID);
+    g_assert_cmpint(unlink(name_path), ==, 0);
     /* A plain reader may look on. */
     must_put_run(fixture.store, make_run("one", "A", 1));
     execute(fixture.path, "SELECT * FROM run");
