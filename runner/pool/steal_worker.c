@@ -11,6 +11,7 @@
 #define SEARCH_PAUSES  32u    /* between two looks of a search, at most; to begin with, 1 */
 #define PACE_FIRST_NS  64u
 #define PACE_MAX_NS    1024u
+#define PACE_FAR_NS    2048u /* takes further apart than this need no pace */
 #define PACE_PAUSES    4u
 #define BATCH_IS_SMALL 8u  /* tasks: the ring is looked into too often */
 #define BATCH_IS_LARGE 32u /* … often enough */
@@ -72,7 +73,7 @@ static void adapt_pace(struct steal_worker *worker, unsigned taken)
         return; /* the owner is the producer itself */
     }
     uint64_t at_ns = now_ns();
-    if (at_ns - worker->taken_ns > 2 * PACE_MAX_NS) {
+    if (at_ns - worker->taken_ns > PACE_FAR_NS) {
         worker->pace_ns = 0;
     } else if (taken < BATCH_IS_SMALL) {
         uint64_t slower_ns = worker->pace_ns ? worker->pace_ns * 2 : PACE_FIRST_NS;
