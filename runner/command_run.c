@@ -41,7 +41,9 @@ static const struct option_spec specs[] = {
     {"out", 'o', OPTION_VALUE, "FILE", "Write the run document to FILE"},
     {"aa", 0, OPTION_FLAG, NULL,
      "Measure everything twice, interleaved; print what difference can be resolved"},
-    {"gate", 0, OPTION_FLAG, NULL, "Wait for the server's verdict on the run, and show it"},
+    {"gate", 0, OPTION_FLAG, NULL,
+     "Wait for the server's verdict on the run, and show it. What one run alone shows fails "
+     "nothing (measuring suspects again is not offered yet)"},
     JUDGING_OPTIONS,
     {"dry-run", 'n', OPTION_FLAG, NULL, "Print the cells that would be measured, and stop"},
     {0},
