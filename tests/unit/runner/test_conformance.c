@@ -14,13 +14,17 @@
 #define HANG_MS    1000u /* for a child that is to hang */
 #define FAULT_NAME "BREAKEVEN_TEST_FAULT"
 
-static char *failures(const GArray *outcomes)
+/* ThreadSanitizer has a thread of its own in each process, which polls. */
+#define NOT_JUDGED (IS_THREAD_SANITIZED ? "idle" : NULL)
+
+/* `but`: a check that is passed over. */
+static char *failures(const GArray *outcomes, const char *but)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < outcomes->len; i++) {
         const struct conformance_outcome *outcome =
             &g_array_index(outcomes, struct conformance_outcome, i);
-        if (outcome->state == CONFORMANCE_FAILED) {
+        if (outcome->state == CONFORMANCE_FAILED && g_strcmp0(outcome->check, but) != 0) {
             g_string_append_printf(text, "%s: %s\n", outcome->check, outcome->message);
         }
     }
@@ -40,9 +44,9 @@ static void test_own_executors(void)
             g_test_message("%s: %s", entry->name, error->message);
             continue;
         }
-        g_autofree char *failed = failures(outcomes);
+        g_autofree char *failed = failures(outcomes, NOT_JUDGED);
         g_assert_cmpstr(failed, ==, "");
-        g_assert_true(conformance_passed(outcomes));
+        g_assert_true(IS_THREAD_SANITIZED || conformance_passed(outcomes));
         g_assert_cmpuint(outcomes->len, ==, 13);
     }
 }
@@ -62,7 +66,7 @@ static void test_right_plugin(void)
     g_autoptr(GError) error = NULL;
     g_autoptr(GArray) outcomes = conformance_run(plugin_name(), TIMEOUT_MS, &error);
     g_assert_no_error(error);
-    g_autofree char *failed = failures(outcomes);
+    g_autofree char *failed = failures(outcomes, NOT_JUDGED);
     g_assert_cmpstr(failed, ==, "");
 }
 
@@ -73,7 +77,7 @@ static void assert_found(const char *fault, guint timeout_ms, const char *check,
     g_setenv(FAULT_NAME, fault, TRUE);
     g_autoptr(GArray) outcomes = conformance_run(name, timeout_ms, &error);
     g_assert_no_error(error);
-    g_autofree char *failed = failures(outcomes);
+    g_autofree char *failed = failures(outcomes, NULL);
     g_autofree char *begin = g_strdup_printf("%s: ", check);
     const char *line = strstr(failed, begin);
     if (!line || !strstr(line, words)) {
