@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { result, runDocument, sha } from "../http/support/client";
+import { postAlone, result, runDocument, sha } from "../http/support/client";
 import { type Server, startServer } from "../http/support/server";
 
 const CLIENTS = 8;
@@ -26,8 +26,8 @@ async function postUntilGone(server: Server, name: string, acknowledged: Acknowl
     const id = `${name}-${serial}`;
     const { body, samples } = document(id, serial);
     try {
-      const answer = await fetch(`${server.origin}/api/runs`, { method: "POST", body, headers: { "content-type": "application/json" } });
-      assert.equal(answer.status, 201, await answer.clone().text());
+      const answer = await postAlone(server.origin, "/api/runs", body);
+      assert.equal(answer.status, 201, answer.text);
       acknowledged.push({ id, samples });
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Client } from "../http/support/client";
+import { Client, postAlone } from "../http/support/client";
 import { judged, runAt } from "../http/support/history";
 import { type Server, startServer } from "../http/support/server";
 
@@ -32,8 +32,8 @@ const outcome = (file: string): string =>
 /** Posts the document until it is stored, on whichever server is up. */
 async function postOnce(server: Server, body: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${server.origin}/api/runs`, { method: "POST", body, headers: { "content-type": "application/json" } });
-    assert.ok(answer.status === 201 || answer.status === 200, await answer.text());
+    const answer = await postAlone(server.origin, "/api/runs", body);
+    assert.ok(answer.status === 201 || answer.status === 200, answer.text);
     return true;
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error;

@@ -78,6 +78,23 @@ export class Client {
   }
 }
 
+/** One POST on a connection of its own; rejects where the connection breaks, whenever it does. (fetch may wait for ever for a peer that was killed.) */
+export function postAlone(origin: string, path: string, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) };
+    const out = httpRequest(new URL(path, origin), { method: "POST", headers, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+      response.on("aborted", () => reject(new Error("the answer broke off")));
+      response.on("error", reject);
+    });
+    out.on("error", reject);
+    out.end(body);
+  });
+}
+
 function hasHeader(headers: Record<string, string>, name: string): boolean {
   return Object.keys(headers).some((key) => key.toLowerCase() === name);
 }
