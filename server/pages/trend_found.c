@@ -48,14 +48,14 @@ static void write_row(Html *html, const struct trend_view *view, const struct fo
         g_strdup_printf("%s?show=all#change-%" G_GINT64_FORMAT, changes, (gint64)mark->change_id);
     html_literal(html, "<tr><th scope=\"row\">");
     layout_commit(html, commit);
-    html_literal(html, "</th><td class=\"trend\">");
+    html_literal(html, "</th><td class=\"num\">");
+    series_parts_effect(html, mark->effect, mark->low, mark->high);
+    html_literal(html, "</td><td>");
     chart_legend_mark(html, found->line->slot);
     html_print(html, " %s</td><td>", found->line->name);
     if (mark->direction != 0)
         html_print(html, "<span class=\"tag %s\">%s</span>",
                    mark->direction < 0 ? "worse" : "better", change_card_word(mark->direction));
-    html_literal(html, "</td><td class=\"num\">");
-    series_parts_effect(html, mark->effect, mark->low, mark->high);
     html_literal(html, "</td><td class=\"subject\">");
     layout_subject(html, commit);
     html_print(html, "</td><td>%s%s, %s</td><td><a", store_change_status_name(mark->status),
@@ -69,12 +69,11 @@ static void write_rows(Html *html, const struct trend_view *view, const GArray *
     struct layout_paging paging =
         layout_paging_of(view->request, "changes", all->len, TREND_COLUMNS_MAX);
     html_literal(
-        html,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\">"
-        "<table class=\"compared\"><thead><tr><th scope=\"col\">First bad</th><th "
-        "scope=\"col\">Line</th><th scope=\"col\">Direction</th><th scope=\"col\" "
-        "class=\"num\">Effect, 95 %</th><th scope=\"col\">Subject</th><th scope=\"col\">Status, "
-        "triage</th><th scope=\"col\">In the inbox</th></tr></thead><tbody>");
+        html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\">"
+              "<table class=\"compared\"><thead><tr><th scope=\"col\">First bad</th><th "
+              "scope=\"col\" class=\"num\">Effect, 95 %</th><th scope=\"col\">Line</th><th "
+              "scope=\"col\">Direction</th><th scope=\"col\">Subject</th><th scope=\"col\">Status, "
+              "triage</th><th scope=\"col\">In the inbox</th></tr></thead><tbody>");
     for (guint i = paging.first; i < paging.end; i++)
         write_row(html, view, &g_array_index(all, struct found, i));
     html_literal(html, "</tbody></table></div>");

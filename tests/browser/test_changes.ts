@@ -89,7 +89,7 @@ test("the trend marks the change with its size and draws the levels, without scr
   const rows = page.locator("#found tbody tr");
   assert.equal(await rows.count(), 5);
   assert.ok((await rows.first().textContent())!.includes(main[STEP_AT]!.sha.slice(0, 8)));
-  assert.match((await rows.first().textContent())!, /▼ worse\+1[0-3]\.\d % .*confirmed, open/);
+  assert.match((await rows.first().textContent())!, /\+1[0-3]\.\d % .*▼ worse.*confirmed, open/);
   await shoot(page, "trend-changes-no-script");
   assertClean();
   await close();
