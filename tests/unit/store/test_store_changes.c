@@ -105,22 +105,21 @@ static struct store_judgement *judgement_of(struct fixture *fixture, int64_t id,
     const struct store_commit *commit = series->project->commits->pdata[0];
     struct store_judgement *judgement = store_judgement_new();
     judgement->project_id = series->project->id;
-    struct store_change_write write = {
-        .action = id > 0 ? STORE_CHANGE_UPDATE : STORE_CHANGE_ADD,
-        .machine_id = series->machine->id,
-        .tell = status != STORE_STATUS_CANDIDATE,
-        .change = {.id = id,
-                   .project_id = series->project->id,
-                   .series_id = series->id,
-                   .bad_commit_id = commit->id,
-                   .status = status,
-                   .effect = 0.25,
-                   .low = 0.2,
-                   .high = 0.3,
-                   .before = 4,
-                   .after = 5,
-                   .n_before = 8,
-                   .n_after = 4}};
+    struct store_change_write write = {.action = id > 0 ? STORE_CHANGE_UPDATE : STORE_CHANGE_ADD,
+                                       .machine_id = series->machine->id,
+                                       .tell = status != STORE_STATUS_CANDIDATE,
+                                       .change = {.id = id,
+                                                  .project_id = series->project->id,
+                                                  .series_id = series->id,
+                                                  .bad_commit_id = commit->id,
+                                                  .status = status,
+                                                  .effect = 0.25,
+                                                  .low = 0.2,
+                                                  .high = 0.3,
+                                                  .before = 4,
+                                                  .after = 5,
+                                                  .n_before = 8,
+                                                  .n_after = 4}};
     g_array_append_val(judgement->changes, write);
     struct store_level level = {.series_id = series->id,
                                 .n_commits = 12,

@@ -477,15 +477,15 @@ static void test_damaged_run(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/work/told-once", test_told_once);
-    g_test_add_func("/work/spliced", test_spliced);
-    g_test_add_func("/work/runs-beside", test_runs_beside);
-    g_test_add_func("/work/triage", test_triage);
-    g_test_add_func("/work/fixed-by-itself", test_fixed_by_itself);
-    g_test_add_func("/work/order-told-later", test_order_told_later);
-    g_test_add_func("/work/other-branch", test_other_branch);
-    g_test_add_func("/work/boundaries", test_boundaries);
-    g_test_add_func("/work/waiting", test_waiting);
-    g_test_add_func("/work/damaged-run", test_damaged_run);
+    g_test_add_func("/judging/told-once", test_told_once);
+    g_test_add_func("/judging/spliced", test_spliced);
+    g_test_add_func("/judging/runs-beside", test_runs_beside);
+    g_test_add_func("/judging/triage", test_triage);
+    g_test_add_func("/judging/fixed-by-itself", test_fixed_by_itself);
+    g_test_add_func("/judging/order-told-later", test_order_told_later);
+    g_test_add_func("/judging/other-branch", test_other_branch);
+    g_test_add_func("/judging/boundaries", test_boundaries);
+    g_test_add_func("/judging/waiting", test_waiting);
+    g_test_add_func("/judging/damaged-run", test_damaged_run);
     return g_test_run();
 }
