@@ -101,7 +101,8 @@ struct posted {
 static gboolean run_posted(gpointer data)
 {
     struct posted *posted = data;
-    posted->item.task(posted->item.argument);
+    struct task_item item = task_item_get(&posted->item);
+    item.task(item.argument);
     posted->runner->n_pumped++;
     return G_SOURCE_REMOVE;
 }
@@ -109,7 +110,8 @@ static gboolean run_posted(gpointer data)
 static int glib_post_main(void *self, executor_task_fn task, void *argument)
 {
     struct posted *posted = g_new(struct posted, 1);
-    *posted = (struct posted){self, {task, argument}};
+    posted->runner = self;
+    task_item_set(&posted->item, task, argument);
     /* Not g_main_context_invoke: it runs at once in whatever thread finds the context free. */
     GSource *source = g_idle_source_new();
     g_source_set_priority(source, G_PRIORITY_DEFAULT);

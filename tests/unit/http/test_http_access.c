@@ -173,9 +173,12 @@ static void test_answers_with_token(void)
     assert_write(&fixture, "", 401);
     assert_write(&fixture, "Authorization: Bearer wrong\r\n", 401);
     assert_write(&fixture, "Authorization: Bearer " TOKEN "\r\nX-Forwarded-For: 1.2.3.4\r\n", 201);
+    /* The event threads write the log after the answer has been sent. */
+    pthread_mutex_lock(&fixture.lock);
     for (guint i = 0; i < fixture.log->len; i++)
         g_assert_null(strstr(g_ptr_array_index(fixture.log, i), TOKEN));
     g_assert_cmpuint(fixture.messages->len, ==, 0);
+    pthread_mutex_unlock(&fixture.lock);
     fixture_stop(&fixture);
 }
 
