@@ -155,9 +155,7 @@ static void test_headers(void)
     assert_header(&answer, "Cache-Control", "no-store");
     answer_clear(&answer);
     pthread_mutex_lock(&fixture.lock);
-    pthread_mutex_lock(&fixture.lock);
     g_assert_cmpuint(fixture.messages->len, >=, 2);
-    pthread_mutex_unlock(&fixture.lock);
     pthread_mutex_unlock(&fixture.lock);
 }
 
