@@ -210,9 +210,14 @@ bool sqlite_run(sqlite3_stmt *statement, GError **error)
 
 extern const unsigned char sqlite_migration_001_initial[];
 extern const unsigned char sqlite_migration_002_verdicts[];
+extern const unsigned char sqlite_migration_003_rules[];
+extern const unsigned char sqlite_migration_004_branches[];
+extern const unsigned char sqlite_migration_005_renames[];
+extern const unsigned char sqlite_migration_006_access[];
 
-static const unsigned char *const migrations[] = {sqlite_migration_001_initial,
-                                                  sqlite_migration_002_verdicts};
+static const unsigned char *const migrations[] = {
+    sqlite_migration_001_initial, sqlite_migration_002_verdicts, sqlite_migration_003_rules,
+    sqlite_migration_004_branches, sqlite_migration_005_renames, sqlite_migration_006_access};
 
 static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
 {

@@ -1,0 +1,1 @@
+-- What people want to be told: rules per project and per series, and what a commit expects of itself.

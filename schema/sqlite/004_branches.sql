@@ -1,0 +1,1 @@
+-- Heads of branches, pull requests, and annotations on commits.

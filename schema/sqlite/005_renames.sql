@@ -1,0 +1,1 @@
+-- Names that stand for another (benchmarks, parameter values, machines), and how long data is kept.

@@ -1,0 +1,1 @@
+-- Tokens, sessions of people, and the log of writes.
