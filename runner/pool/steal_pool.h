@@ -7,7 +7,8 @@
  * Semantics: all threads are started by create. The thread that makes the pool, its owner, may
  * help: it then runs tasks while it waits, and in a submit that finds 16384 of its tasks waiting,
  * so it must not hold there what a task needs. No order of tasks is promised: outside tasks start
- * about first in first out, a worker's own last in first out. A submit never waits. Workers without
+ * about first in first out, but those that an owner who helps runs itself, and a worker's own, last
+ * in first out. A submit never waits. Workers without
  * work spin for a short while after their last task, then sleep until there is a task for them:
  * nothing polls.
  *

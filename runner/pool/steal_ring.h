@@ -11,6 +11,13 @@
  * later fails to swap the head. Publishing and taking are sequentially consistent because both are
  * one half of a handshake with threads that go to sleep (see steal_worker.h and steal_pool.c).
  *
+ * A producer that has a ring for itself may take its newest tasks back, as the owner of a deque
+ * pops: it lowers the tail, then looks at the head, and leaves at least as many tasks below the new
+ * tail as a consumer takes at once. A consumer that swaps the head from the value that the producer
+ * saw, or from an earlier one, stays below the new tail; one that swaps it from a later value has
+ * read that after the producer looked, so it reads the new tail afterwards. Where consumers were
+ * faster, the tail is raised again; meanwhile the head may be past it, and the ring looks empty.
+ *
  * Any thread. */
 #pragma once
 
@@ -20,6 +27,7 @@
 #include <stdbool.h>
 
 #define STEAL_RING_TASKS     (1u << 14) /* 256 KiB: stays in a second-level cache */
+#define STEAL_RING_TAKE_MAX  64u        /* tasks that a consumer takes at once */
 #define STEAL_RING_SPINS_MAX 128u       /* before the CPU is given away to who holds the lock */
 
 enum { STEAL_RING_LOCKED = 1, STEAL_RING_ONE = 2 }; /* the tail: tasks * 2 + lock */
@@ -81,22 +89,22 @@ static inline uint64_t steal_ring_pushed(struct steal_ring *ring)
 static inline uint64_t steal_ring_length(struct steal_ring *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_seq_cst);
-    return steal_ring_pushed(ring) - head;
+    uint64_t tail = steal_ring_pushed(ring);
+    return tail > head ? tail - head : 0;
 }
 
-/* Takes the oldest `share`-th part of what is there, rounded up, at most `most` tasks. 0: it is
- * empty. */
+/* Takes the oldest `share`-th part of what is there, rounded up, at most `most` tasks, which is at
+ * most STEAL_RING_TAKE_MAX. 0: it is empty. */
 static inline unsigned steal_ring_take(struct steal_ring *ring, struct steal_task *out,
                                        unsigned most, unsigned share)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_seq_cst);
     for (;;) {
-        /* Read after the head, which never passes it: so this is not below `head`. */
-        uint64_t length = steal_ring_pushed(ring) - head;
-        if (length == 0) {
+        uint64_t tail = steal_ring_pushed(ring); /* read after the head */
+        if (tail <= head) {
             return 0;
         }
-        uint64_t n = (length + share - 1) / share;
+        uint64_t n = (tail - head + share - 1) / share;
         n = n < most ? n : most;
         for (uint64_t i = 0; i < n; i++) {
             out[i] = steal_slot_read(&ring->slots[(head + i) % STEAL_RING_TASKS]);
@@ -107,4 +115,31 @@ static inline unsigned steal_ring_take(struct steal_ring *ring, struct steal_tas
             return (unsigned)n;
         }
     }
+}
+
+/* By the only producer: enough tasks are there to take the newest `n` back. */
+static inline bool steal_ring_may_take_back(struct steal_ring *ring, unsigned n)
+{
+    return steal_ring_length(ring) >= n + STEAL_RING_TAKE_MAX;
+}
+
+/* By the only producer, where it may. Takes the newest `n` tasks back, the last one first. False
+ * where consumers were faster: then for a moment others may have found the ring empty. They are not
+ * counted as pushed any more, so before the call their producer counts them as begun elsewhere. */
+static inline bool steal_ring_take_back(struct steal_ring *ring, struct steal_task *out, unsigned n)
+{
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed) / STEAL_RING_ONE;
+    STEAL_POINT();
+    /* Release: what was counted before. */
+    atomic_store_explicit(&ring->tail, (tail - n) * STEAL_RING_ONE, memory_order_seq_cst);
+    STEAL_POINT();
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_seq_cst);
+    if (tail < head + n + STEAL_RING_TAKE_MAX) {
+        atomic_store_explicit(&ring->tail, tail * STEAL_RING_ONE, memory_order_seq_cst);
+        return false;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        out[i] = steal_slot_read(&ring->slots[(tail - 1 - i) % STEAL_RING_TASKS]);
+    }
+    return true;
 }

@@ -8,7 +8,7 @@
 
 #define NS_PER_S       1000000000u
 #define SEARCH_NS      20000u /* a wake-up across CPUs costs about as much */
-#define SEARCH_PAUSES  32u    /* between two looks of a search, at most; to begin with, 1 */
+#define SEARCH_PAUSES  4u     /* between two looks of a search, at most; to begin with, 1 */
 #define PACE_FIRST_NS  64u
 #define PACE_MAX_NS    1024u
 #define PACE_FAR_NS    2048u /* takes further apart than this need no pace */
@@ -107,6 +107,32 @@ static bool take_from_outside(struct steal_worker *worker, unsigned source, stru
     return true;
 }
 
+/* The owner takes what it pushed last, and leaves the oldest to the workers: so they meet in the
+ * middle, however long a task is, and what it takes is still in its cache. */
+static bool take_back(struct steal_worker *owner, struct steal_task *out)
+{
+    struct steal_pool *pool = owner->pool;
+    struct steal_ring *ring = &pool->rings[0];
+    struct steal_task batch[STEAL_BACK_BATCH];
+    if (!steal_ring_may_take_back(ring, STEAL_BACK_BATCH)) {
+        return false;
+    }
+    uint64_t spawned = atomic_load_explicit(&owner->spawned, memory_order_relaxed);
+    atomic_store_explicit(&owner->spawned, spawned + STEAL_BACK_BATCH, memory_order_relaxed);
+    bool has_taken = steal_ring_take_back(ring, batch, STEAL_BACK_BATCH);
+    if (has_taken) {
+        *out = batch[0];
+        steal_deque_fill(&owner->deque, batch + 1, STEAL_BACK_BATCH - 1);
+    } else {
+        /* Somebody may have added up the two already, so neither count goes back: these many have
+         * begun and ended. */
+        owner->ran += STEAL_BACK_BATCH;
+    }
+    STEAL_POINT();
+    steal_submitted(pool); /* for a moment nobody could see some task */
+    return has_taken;
+}
+
 static bool steal_from_others(struct steal_worker *worker, struct steal_task *out)
 {
     struct steal_pool *pool = worker->pool;
@@ -123,6 +149,9 @@ static bool steal_from_others(struct steal_worker *worker, struct steal_task *ou
 
 static bool look(struct steal_worker *worker, struct steal_task *out)
 {
+    if (worker->is_owner && take_back(worker, out)) {
+        return true;
+    }
     for (unsigned i = 0; i < STEAL_SOURCES; i++) {
         /* In turns, so that none is left behind for ever. */
         worker->turn = (worker->turn + 1) % STEAL_SOURCES;
@@ -155,16 +184,21 @@ static void tell_end(struct steal_pool *pool)
     }
 }
 
-/* Everything that this worker knows of has run. True where it shall leave. */
-static bool publish_end(struct steal_worker *worker)
+static void publish_ran(struct steal_worker *worker)
 {
-    struct steal_pool *pool = worker->pool;
     if (atomic_load_explicit(&worker->completed, memory_order_relaxed) != worker->ran) {
         /* Release: what the tasks wrote. */
         atomic_store_explicit(&worker->completed, worker->ran, memory_order_seq_cst);
         STEAL_POINT();
-        tell_end(pool);
+        tell_end(worker->pool);
     }
+}
+
+/* Everything that this worker knows of has run. True where it shall leave. */
+static bool publish_end(struct steal_worker *worker)
+{
+    struct steal_pool *pool = worker->pool;
+    publish_ran(worker);
     if (!steal_shall_leave(worker)) {
         return false;
     }
@@ -257,6 +291,13 @@ void steal_run_batch(struct steal_worker *worker)
     publish_end(worker);
 }
 
+/* Who helps is waiting for the end, and shall not wait for this worker's next look as well. */
+static bool is_awaited_awake(const struct steal_worker *worker)
+{
+    return !worker->is_owner &&
+           atomic_load_explicit(&worker->pool->helping, memory_order_relaxed) > 0;
+}
+
 void *steal_worker_main(void *argument)
 {
     struct steal_worker *worker = argument;
@@ -264,6 +305,9 @@ void *steal_worker_main(void *argument)
     steal_worker_current = worker;
     for (;;) {
         run_own(worker);
+        if (is_awaited_awake(worker)) {
+            publish_ran(worker);
+        }
         keep_pace(worker);
         if (!look(worker, &task) && (publish_end(worker) || !wait_for_task(worker, &task))) {
             return NULL;

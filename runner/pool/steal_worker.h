@@ -25,12 +25,13 @@
 #include "runner/pool/steal_ring.h"
 #include <pthread.h>
 
-#define STEAL_SLEEPER   ((uint64_t)1) /* the parts of sleep_state */
-#define STEAL_SEARCHER  ((uint64_t)1 << 32)
-#define STEAL_STOPPING  ((uint64_t)1 << 63) /* shutdown was called */
-#define STEAL_RINGS     2u
-#define STEAL_SOURCES   (STEAL_RINGS + 1) /* and the overflow */
-#define STEAL_BATCH_MAX 64u               /* tasks that a worker takes out of the ring at once */
+#define STEAL_SLEEPER    ((uint64_t)1) /* the parts of sleep_state */
+#define STEAL_SEARCHER   ((uint64_t)1 << 32)
+#define STEAL_STOPPING   ((uint64_t)1 << 63) /* shutdown was called */
+#define STEAL_RINGS      2u
+#define STEAL_SOURCES    (STEAL_RINGS + 1)   /* and the overflow */
+#define STEAL_BATCH_MAX  STEAL_RING_TAKE_MAX /* tasks that a worker takes from outside at once */
+#define STEAL_BACK_BATCH 32u                 /* that the owner takes back, the newest */
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines are kept apart on purpose */
 struct steal_worker {
