@@ -184,4 +184,8 @@ bool run_param_is_bare(const char *value);
  * other text. */
 GPtrArray *run_params_parse(const char *text);
 
+/* What the source says of a pull request; *out_base (a sha) only with one. Each is NULL where it is
+ * not said; the caller frees them. */
+bool run_pull_request(const Run *run, char **out_pull_request, char **out_base);
+
 uint64_t run_count_samples(const Run *run);

@@ -31,9 +31,18 @@
     ROUTE("GET",    "/api/projects.csv",                   api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/projects/{project}/commits",     api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ limit cursor") \
-    ROUTE("GET",    "/api/projects/{project}/commits.csv", api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/commits",     api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ sha+ limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/commits.csv", api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ sha+ limit cursor") \
     ROUTE("POST",   "/api/projects/{project}/commits",     api_commits_post,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "branch") \
+    ROUTE("GET",    "/api/projects/{project}/branches",    api_branches_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/branches.csv", api_branches_list,  HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/branches/{branch}", api_branch_get, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "") \
+    ROUTE("PUT",    "/api/projects/{project}/branches/{branch}", api_branch_put, HTTP_WRITE, HTTP_NO_STORE,  HTTP_QUICK, "") \
+    ROUTE("DELETE", "/api/projects/{project}/branches/{branch}", api_branch_delete, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
+    ROUTE("GET",    "/api/projects/{project}/annotations", api_annotations_list, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "bench+ machine+ commit+ removed limit cursor") \
+    ROUTE("GET",    "/api/projects/{project}/annotations.csv", api_annotations_list, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "bench+ machine+ commit+ removed limit cursor") \
+    ROUTE("POST",   "/api/projects/{project}/annotations", api_annotations_post, HTTP_WRITE, HTTP_NO_STORE,  HTTP_QUICK, "") \
+    ROUTE("DELETE", "/api/projects/{project}/annotations/{annotation}", api_annotation_delete, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "who") \
     ROUTE("GET",    "/api/benchmarks",                     api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
     ROUTE("GET",    "/api/benchmarks.csv",                 api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
     ROUTE("GET",    "/api/series",                         api_series_list,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  SERIES_FILTERS " limit cursor") \

@@ -15,7 +15,8 @@
  */
 
 struct commits_query {
-    GPtrArray *branches; /* char *; NULL: any */
+    GPtrArray *branches, *shas; /* char *; NULL: any */
+    GHashTable *named;          /* struct store_commit * that `shas` name, or NULL */
     const struct store_project *project;
 };
 
@@ -26,6 +27,11 @@ static bool open_project(struct api_list *list, int64_t *out_version, GError **e
     if (!query->project)
         return false;
     *out_version = store_version(list->snapshot, query->project);
+    query->named = query->shas ? g_hash_table_new(NULL, NULL) : NULL;
+    for (guint i = 0; query->shas && i < query->shas->len; i++) {
+        g_autofree char *sha = g_ascii_strdown((const char *)query->shas->pdata[i], -1);
+        g_hash_table_add(query->named, store_commit_find(query->project, sha, NULL));
+    }
     return true;
 }
 
@@ -68,7 +74,8 @@ static bool collect(struct api_list *list, GError **error G_GNUC_UNUSED)
     const GPtrArray *commits = query->project->commits;
     for (guint i = count_before(list, commits); i > 0; i--) {
         struct store_commit *commit = (struct store_commit *)g_ptr_array_index(commits, i - 1);
-        if (!is_of_branch(commit, query->branches))
+        if (!is_of_branch(commit, query->branches) ||
+            (query->named && !g_hash_table_contains(query->named, commit)))
             continue;
         if (list->items->len == list->limit) {
             list->has_more = true;
@@ -104,6 +111,10 @@ static bool row_json(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
     json_writer_string(writer, "subject", commit->subject);
     json_writer_raw(writer, "trailers", commit->trailers_json);
     json_writer_string(writer, "branch", commit->branch);
+    if (commit->line == STORE_LINE_ON || commit->line == STORE_LINE_OFF)
+        json_writer_bool(writer, "on_default_branch", commit->line == STORE_LINE_ON);
+    else
+        json_writer_null(writer, "on_default_branch");
     json_writer_bool(writer, "provisional", commit->provisional);
     json_writer_integer(writer, "runs", commit->n_runs);
     json_writer_integer(writer, "position", commit->position);
@@ -152,10 +163,12 @@ void api_commits_list(HttpRequest *request)
                                               .write_json = row_json,
                                               .write_csv = row_csv,
                                               .place = place};
-    struct commits_query query = {.branches = http_query_values(request, "branch")};
+    struct commits_query query = {.branches = http_query_values(request, "branch"),
+                                  .shas = http_query_values(request, "sha")};
     api_list_serve(request, &spec, &query);
-    if (query.branches)
-        g_ptr_array_unref(query.branches);
+    g_clear_pointer(&query.branches, g_ptr_array_unref);
+    g_clear_pointer(&query.shas, g_ptr_array_unref);
+    g_clear_pointer(&query.named, g_hash_table_unref);
 }
 
 /* ---- The batch

@@ -7,6 +7,7 @@
 #include "server/api/api_series.h"
 #include "server/context.h"
 #include "server/routes.h"
+#include "server/store/store_branches.h"
 #include <string.h>
 
 #define BUCKETS_MAX 10000
@@ -16,6 +17,7 @@ struct points_query {
     StoreSnapshot *snapshot;
     const struct store_series *series;
     GPtrArray *branches; /* char *; NULL: any */
+    GArray *of;          /* StoreBranch of each */
     guint first, last;   /* positions, inclusive */
     int64_t n_buckets;   /* 0: all points */
 };
@@ -82,13 +84,43 @@ static bool parse_query(struct points_query *query, GError **error)
  * -----------------------------------------------------------------------------------------------------
  */
 
-static bool is_wanted(const struct points_query *query, const struct store_run *run,
-                      const char *branch)
+static void open_branches(struct points_query *query)
+{
+    query->of = g_array_new(FALSE, FALSE, sizeof(StoreBranch));
+    g_array_set_clear_func(query->of, (GDestroyNotify)store_branch_clear);
+    for (guint i = 0; query->branches && i < query->branches->len; i++) {
+        StoreBranch branch;
+        store_branch_open(&branch, query->series->project, (const char *)query->branches->pdata[i]);
+        g_array_append_val(query->of, branch);
+    }
+}
+
+/* A run that names no branch is also of the one under which its commit was told. */
+static bool is_of_branches(const struct points_query *query, const struct store_run *run)
+{
+    for (guint i = 0; i < query->of->len; i++) {
+        const StoreBranch *branch = &g_array_index(query->of, StoreBranch, i);
+        if (store_branch_has_run(branch, run) ||
+            (!run->branch && g_strcmp0(run->commit->branch, branch->name) == 0))
+            return true;
+    }
+    return !query->branches;
+}
+
+static bool is_wanted(const struct points_query *query, const struct store_run *run)
 {
     guint position = run->commit->position;
-    return position >= query->first && position <= query->last &&
-           (!query->branches || (branch && g_ptr_array_find_with_equal_func(query->branches, branch,
-                                                                            g_str_equal, NULL)));
+    return position >= query->first && position <= query->last && is_of_branches(query, run);
+}
+
+/* What a point is called by: the default branch where its run is of it, and then only. NULL where
+ * no other is known. */
+static const char *branch_of(const StoreBranch *main_line, const struct store_run *run)
+{
+    const char *said = run->branch ? run->branch : run->commit->branch;
+    if (store_branch_has_run(main_line, run))
+        return main_line->name;
+    return g_strcmp0(said, main_line->name) == 0 ? NULL : said;
 }
 
 /* The points of the wanted runs, each with what its run says of it. */
@@ -96,11 +128,13 @@ static GArray *collect_inputs(const struct points_query *query, const GArray *po
 {
     GArray *inputs =
         g_array_sized_new(FALSE, FALSE, sizeof(struct commit_point_input), points->len);
+    const struct store_project *project = query->series->project;
+    g_auto(StoreBranch) main_line;
+    store_branch_open(&main_line, project, project->default_branch);
     for (guint i = 0; i < points->len; i++) {
         const struct store_point *point = &g_array_index(points, struct store_point, i);
         const struct store_run *run = store_run_by_seq(query->snapshot, point->run_seq);
-        const char *branch = !run ? NULL : run->branch ? run->branch : run->commit->branch;
-        if (!run || !is_wanted(query, run, branch))
+        if (!run || !is_wanted(query, run))
             continue;
         struct commit_point_input input = {.position = run->commit->position,
                                            .center = point->center,
@@ -112,19 +146,21 @@ static GArray *collect_inputs(const struct points_query *query, const GArray *po
                                            .censored = point->censored,
                                            .n = point->n,
                                            .run_seq = point->run_seq,
-                                           .branch = branch};
+                                           .branch = branch_of(&main_line, run)};
         g_array_append_val(inputs, input);
     }
     return inputs;
 }
 
 /* NULL: the store could not be read. Array of struct commit_point. */
-static GArray *find_points(const struct points_query *query, GError **error)
+static GArray *find_points(struct points_query *query, GError **error)
 {
     g_autoptr(GArray) points = store_series_points(query->snapshot, query->series->id, error);
     if (!points)
         return NULL;
+    open_branches(query);
     g_autoptr(GArray) inputs = collect_inputs(query, points);
+    g_clear_pointer(&query->of, g_array_unref);
     GArray *line =
         commit_points_build((const struct commit_point_input *)(const void *)inputs->data,
                             inputs->len, query->series->project->default_branch);

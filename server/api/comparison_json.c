@@ -118,6 +118,12 @@ void comparison_json_write(struct json_writer *writer, const Comparison *compari
     write_side(writer, "head", &comparison->head);
     json_writer_string(writer, "merge_base",
                        comparison->merge_base ? comparison->merge_base->sha : NULL);
+    json_writer_string(writer, "measured_base",
+                       comparison->measured ? comparison->measured->sha : NULL);
+    if (comparison->is_base_proven)
+        json_writer_integer(writer, "behind", comparison->n_behind);
+    else
+        json_writer_null(writer, "behind");
     api_write_taken(writer, "sentence", comparison_sentence(comparison));
     write_counts(writer, comparison);
     write_means(writer, comparison);

@@ -348,6 +348,20 @@ static void draw_notes(Html *html, const struct frame *frame)
     }
 }
 
+static void draw_annotations(Html *html, const struct frame *frame)
+{
+    double half = frame->chart->n_columns > 1 ? (x_of(frame, 1) - x_of(frame, 0)) / 2 : 10;
+    for (guint i = 0; i < frame->chart->n_annotations; i++) {
+        const struct chart_annotation *annotation = &frame->chart->annotations[i];
+        const struct chart_annotation_box box = {.left = x_of(frame, annotation->first),
+                                                 .right = x_of(frame, annotation->last),
+                                                 .half = half,
+                                                 .top = frame->top,
+                                                 .bottom = HEIGHT - PAD_BOTTOM};
+        chart_annotation_draw(html, annotation, &box);
+    }
+}
+
 static void draw_heading(Html *html, const struct frame *frame)
 {
     html_literal(html, "<text class=\"unit\" fill=\"#1a1f27\" x=\"8\" y=\"16\">");
@@ -374,6 +388,9 @@ static void draw_standalone_legend(Html *html, const struct frame *frame)
         html_text(html, line->name);
         html_literal(html, "</text>");
     }
+    for (guint i = 0; i < frame->chart->n_annotations; i++)
+        chart_annotation_legend(html, &frame->chart->annotations[i], PAD_LEFT,
+                                HEIGHT + 8 + LEGEND_ROW * (frame->chart->n_lines + i));
 }
 
 static struct frame frame_of(const struct chart *chart)
@@ -382,7 +399,8 @@ static struct frame frame_of(const struct chart *chart)
     double magnitude = MAX(fabs(frame.range.low), fabs(frame.range.high));
     frame.scale = quantity_scale_for(chart->unit, magnitude);
     frame.top = PAD_TOP + (chart->standalone ? HEADING : 0);
-    frame.height = HEIGHT + (chart->standalone ? LEGEND_ROW * chart->n_lines + 8 : 0);
+    frame.height =
+        HEIGHT + (chart->standalone ? LEGEND_ROW * (chart->n_lines + chart->n_annotations) + 8 : 0);
     return frame;
 }
 
@@ -408,6 +426,7 @@ void chart_render(Html *html, const struct chart *chart)
     draw_changes(html, &frame);
     for (guint i = 0; i < chart->n_lines; i++)
         draw_levels(html, &frame, &chart->lines[i]);
+    draw_annotations(html, &frame);
     for (guint i = 0; i < chart->n_lines; i++)
         draw_line(html, &frame, &chart->lines[i]);
     draw_notes(html, &frame);

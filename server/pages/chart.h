@@ -6,6 +6,7 @@
 #pragma once
 
 #include "schema/run.h"
+#include "server/pages/chart_annotation.h"
 #include "server/pages/html.h"
 
 #define CHART_SLOTS   32u /* colour, marker and dash repeat beyond it */
@@ -55,6 +56,8 @@ struct chart {
     guint n_columns;
     const struct chart_note *notes; /* by column, one each */
     guint n_notes;
+    const struct chart_annotation *annotations; /* by first column; at most CHART_ANNOTATIONS_MAX */
+    guint n_annotations;
     const char *unit;
     enum better better;
     bool from_zero;

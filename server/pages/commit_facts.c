@@ -85,6 +85,22 @@ static void write_sha(Html *html, const struct store_commit *commit)
     html_literal(html, "</dd></div>");
 }
 
+/* How it stands to the default branch; where nobody knows, under which branch it was first told. */
+static void write_branch(Html *html, const struct store_commit *commit)
+{
+    const char *main_line = commit->project->default_branch;
+    html_literal(html, "<div><dt>Branch</dt><dd>");
+    if (commit->line == STORE_LINE_ON)
+        html_text(html, main_line);
+    else if (commit->line == STORE_LINE_OFF)
+        html_print(html, "not of %s", main_line);
+    else
+        html_text(html, commit->branch ? commit->branch : "not known");
+    if (commit->line == STORE_LINE_BEYOND)
+        html_print(html, " <span class=\"tag\">after the known head of %s</span>", main_line);
+    html_literal(html, "</dd></div>");
+}
+
 void commit_facts_write(Html *html, const struct commit_view *view)
 {
     const struct store_commit *commit = view->commit;
@@ -102,9 +118,8 @@ void commit_facts_write(Html *html, const struct commit_view *view)
                            "facts are known</span>");
     html_literal(html, "</dd></div>");
     write_parents(html, commit);
-    html_literal(html, "<div><dt>Branch</dt><dd>");
-    html_text(html, commit->branch ? commit->branch : "not known");
-    html_literal(html, "</dd></div></dl></section>");
+    write_branch(html, commit);
+    html_literal(html, "</dl></section>");
 }
 
 static void write_run(Html *html, const struct store_run *run)
@@ -113,6 +128,8 @@ static void write_run(Html *html, const struct store_run *run)
     html_text(html, run->machine->name);
     html_literal(html, "</th><td>");
     html_text(html, run->reason);
+    if (run->pull_request)
+        html_print(html, " %s", run->pull_request);
     html_literal(html, "</td><td>");
     html_text(html, run->branch);
     html_literal(html, "</td><td class=\"when\">");

@@ -5,6 +5,7 @@
 #include "server/pages/commit_view.h"
 #include "server/pages/compare_table.h"
 #include "server/pages/link.h"
+#include "server/work/comparison_base.h"
 
 static void free_verdict(gpointer data)
 {
@@ -76,6 +77,9 @@ static void write_compare(Html *html, const struct commit_verdict *verdict)
     html_literal(html, " · <a");
     html_url(html, "href", url);
     html_print(html, ">compare with %.8s</a>", comparison->base.commit->sha);
+    g_autofree char *against = comparison_base_words(comparison);
+    if (against)
+        html_print(html, "<span class=\"sub\">Compared %s.</span>", against);
     for (guint i = 0; i < comparison->warnings->len; i++)
         html_print(html, "<span class=\"sub warn\">%s</span>",
                    (const char *)comparison->warnings->pdata[i]);

@@ -16,6 +16,8 @@ struct commit_view {
 
 /* Subject, author, time, parents, branch, neighbours. */
 void commit_facts_write(Html *html, const struct commit_view *view);
+/* Nothing where nothing is said of it. */
+void commit_annotations_write(Html *html, const struct commit_view *view);
 /* What its measurements say, in a sentence a machine. */
 void commit_verdict_write(Html *html, const struct commit_view *view);
 void commit_runs_write(Html *html, const struct commit_view *view);

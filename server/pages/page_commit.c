@@ -41,6 +41,7 @@ static void write_page(HttpRequest *request, Html *html, const struct commit_vie
                                   .version = context_of(request)->version};
     layout_begin(html, &layout);
     commit_facts_write(html, view);
+    commit_annotations_write(html, view);
     commit_verdict_write(html, view);
     commit_runs_write(html, view);
     commit_table_write(html, view);

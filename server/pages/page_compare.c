@@ -5,6 +5,7 @@
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
 #include "server/routes.h"
+#include "server/work/comparison_base.h"
 
 #include <string.h>
 
@@ -30,10 +31,11 @@ static void write_sides(Html *html, const Comparison *comparison)
                        "compared</h2><dl class=\"facts\">");
     write_side(html, "Base", &comparison->base);
     write_side(html, "Head", &comparison->head);
-    if (comparison->merge_base) {
+    g_autofree char *against = comparison_base_words(comparison);
+    if (against) {
         html_literal(html, "<div><dt>Compared with</dt><dd>");
-        layout_commit(html, comparison->merge_base);
-        html_literal(html, " the merge base</dd></div>");
+        layout_commit(html, comparison->measured);
+        html_print(html, "<span class=\"sub\">%s</span></dd></div>", against);
     }
     html_literal(html, "</dl></section>");
 }

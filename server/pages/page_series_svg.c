@@ -2,7 +2,7 @@
  * /chart/series/{id}.svg: one series as a picture for a wiki or a chat. A worker thread. */
 #include "server/pages/chart.h"
 #include "server/pages/layout.h"
-#include "server/pages/trend_data.h"
+#include "server/pages/trend_annotations.h"
 #include "server/routes.h"
 
 #include <string.h>
@@ -54,8 +54,29 @@ static void fill(const struct store_series *series, const GArray *points, GArray
     }
 }
 
+/* What is said of the series at the columns, by column; the newest ones where there are too many.
+ */
+static GArray *annotations_of(const struct store_series *series, const GArray *points)
+{
+    g_autoptr(GArray) positions = g_array_new(FALSE, FALSE, sizeof(guint));
+    GArray *shown = g_array_new(FALSE, FALSE, sizeof(struct chart_annotation));
+    for (guint i = points->len > COLUMNS_MAX ? points->len - COLUMNS_MAX : 0; i < points->len; i++)
+        g_array_append_val(positions, g_array_index(points, struct commit_point, i).position);
+    const GPtrArray *all = series->project->annotations;
+    for (guint i = all->len; i > 0 && shown->len < CHART_ANNOTATIONS_MAX; i--) {
+        const struct store_annotation *annotation =
+            (const struct store_annotation *)g_ptr_array_index(all, i - 1);
+        struct chart_annotation drawn = {.number = shown->len + 1, .text = annotation->text};
+        if (store_annotation_applies(annotation, series->benchmark, series->machine) &&
+            trend_annotations_columns(annotation, positions, true, &drawn.first, &drawn.last))
+            g_array_append_val(shown, drawn);
+    }
+    return shown;
+}
+
 static Html *render(const struct store_series *series, const GArray *points)
 {
+    g_autoptr(GArray) annotations = annotations_of(series, points);
     g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(struct chart_point));
     g_autoptr(GArray) columns = g_array_new(FALSE, FALSE, sizeof(struct chart_column));
     fill(series, points, shown, columns);
@@ -74,6 +95,9 @@ static Html *render(const struct store_series *series, const GArray *points)
                           .n_lines = 1,
                           .columns = (const struct chart_column *)(const void *)columns->data,
                           .n_columns = columns->len,
+                          .annotations =
+                              (const struct chart_annotation *)(const void *)annotations->data,
+                          .n_annotations = annotations->len,
                           .unit = series->unit,
                           .better = series->better,
                           .standalone = true};

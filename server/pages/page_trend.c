@@ -4,6 +4,7 @@
 #include "server/pages/layout.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
+#include "server/pages/trend_annotations.h"
 #include "server/pages/trend_view.h"
 #include "server/routes.h"
 
@@ -77,6 +78,7 @@ static void write_body(Html *html, const struct trend_view *view)
         return;
     }
     trend_figure_write(html, view);
+    trend_annotations_write(html, view);
     trend_found_write(html, view);
     trend_table_write(html, view);
     trend_json_write(html, view);

@@ -4,6 +4,7 @@
 #include "server/pages/trend_data.h"
 
 #include "server/pages/chart.h"
+#include "server/pages/trend_annotations.h"
 #include "server/pages/trend_changes.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ void trend_data_free(TrendData *data)
         return;
     g_array_unref(data->columns);
     g_ptr_array_unref(data->lines);
+    g_array_unref(data->annotations);
     g_free(data);
 }
 
@@ -31,9 +33,11 @@ void trend_data_free(TrendData *data)
  * ----------------------------------------------------------------------------------------------------
  */
 
-static bool is_on_branch(const struct store_run *run, const char *branch)
+bool trend_branch_has(const char *branch, const struct store_run *run)
 {
-    return !run->branch || strcmp(run->branch, branch) == 0;
+    bool is_default = strcmp(branch, run->project->default_branch) == 0;
+    return store_run_is_of(run, branch, is_default,
+                           is_default ? run->commit->line : STORE_LINE_UNKNOWN);
 }
 
 const char *trend_branch_of(const struct store_project *project, bool *out_is_fallback)
@@ -41,10 +45,12 @@ const char *trend_branch_of(const struct store_project *project, bool *out_is_fa
     const char *latest = NULL;
     if (out_is_fallback)
         *out_is_fallback = false;
+    if (store_head_find(project, project->default_branch))
+        return project->default_branch;
     for (guint i = project->runs->len; i > 0; i--) {
         const struct store_run *run =
             (const struct store_run *)g_ptr_array_index(project->runs, i - 1);
-        if (is_on_branch(run, project->default_branch))
+        if (trend_branch_has(project->default_branch, run))
             return project->default_branch;
         latest = latest ? latest : run->branch;
     }
@@ -58,23 +64,33 @@ static struct store_commit *commit_at(const struct store_project *project, guint
     return (struct store_commit *)g_ptr_array_index(project->commits, position);
 }
 
+/* The head, or where none is known the newest commit that was told of the branch. */
+static const struct store_commit *tip_of(const StoreBranch *branch)
+{
+    if (branch->head)
+        return branch->head->commit;
+    for (guint i = branch->project->commits->len; i > 0; i--)
+        if (g_strcmp0(commit_at(branch->project, i - 1)->branch, branch->name) == 0)
+            return commit_at(branch->project, i - 1);
+    return NULL;
+}
+
 /* A first parent comes before its child in commit order, so one pass from the newest to the oldest
  * carries the flag down. */
-guint8 *trend_branch_flags(const struct store_project *project, const char *branch)
+guint8 *trend_branch_flags(const struct store_project *project, const char *name)
 {
     guint n = project->commits->len;
     guint8 *flags = g_new0(guint8, n + 1);
+    g_auto(StoreBranch) branch;
+    store_branch_open(&branch, project, name);
     for (guint i = 0; i < project->runs->len; i++) {
         const struct store_run *run = (const struct store_run *)g_ptr_array_index(project->runs, i);
-        if (is_on_branch(run, branch) && run->commit->position < n)
+        if (run->commit->position < n && store_branch_has_run(&branch, run))
             flags[run->commit->position] = 1;
     }
-    for (guint i = n; i > 0; i--) {
-        if (g_strcmp0(commit_at(project, i - 1)->branch, branch) == 0) {
-            flags[i - 1] = 1;
-            break;
-        }
-    }
+    const struct store_commit *tip = tip_of(&branch);
+    if (tip)
+        flags[tip->position] = 1;
     for (guint i = n; i > 0; i--) {
         struct store_commit **parents = commit_at(project, i - 1)->parents;
         if (flags[i - 1] && parents && parents[0] && parents[0]->position < i - 1)
@@ -105,7 +121,7 @@ static struct commit_point_input input_of(const struct store_point *point,
 
 /* The branch's runs to `on`, the others' to `off` (which may be NULL: left out). True where there
  * are others. */
-static bool split_points(StoreSnapshot *snapshot, const GArray *points, const char *branch,
+static bool split_points(StoreSnapshot *snapshot, const GArray *points, const StoreBranch *branch,
                          GArray *on, GArray *off)
 {
     bool has_others = false;
@@ -115,7 +131,7 @@ static bool split_points(StoreSnapshot *snapshot, const GArray *points, const ch
         if (!run)
             continue;
         struct commit_point_input input = input_of(point, run);
-        bool is_on = is_on_branch(run, branch);
+        bool is_on = store_branch_has_run(branch, run);
         has_others = has_others || !is_on;
         if (is_on)
             g_array_append_val(on, input);
@@ -138,7 +154,12 @@ GArray *trend_series_points(StoreSnapshot *snapshot, int64_t series_id, const ch
     if (!points)
         return NULL;
     g_autoptr(GArray) on = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
-    split_points(snapshot, points, branch, on, NULL);
+    const struct store_series *series = store_series_by_id(snapshot, series_id);
+    if (series) {
+        g_auto(StoreBranch) of;
+        store_branch_open(&of, series->project, branch);
+        split_points(snapshot, points, &of, on, NULL);
+    }
     return build_points(on, branch);
 }
 
@@ -203,7 +224,9 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
         return false;
     g_autoptr(GArray) on = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
     g_autoptr(GArray) off = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
-    if (split_points(snapshot, points, data->branch, on, with_branches ? off : NULL))
+    g_auto(StoreBranch) branch;
+    store_branch_open(&branch, series->project, data->branch);
+    if (split_points(snapshot, points, &branch, on, with_branches ? off : NULL))
         data->has_other_branches = true;
     struct trend_line *line = g_new0(struct trend_line, 1);
     line->series = series;
@@ -338,6 +361,7 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     g_autoptr(TrendData) data = g_new0(TrendData, 1);
     data->columns = g_array_new(FALSE, FALSE, sizeof(struct trend_column));
     data->lines = g_ptr_array_new_with_free_func(line_free);
+    data->annotations = g_array_new(FALSE, FALSE, sizeof(struct trend_annotation));
     data->branch =
         request->branch ? request->branch : trend_branch_of(project, &data->branch_is_fallback);
     for (guint i = 0; i < selection->series->len; i++) {
@@ -360,5 +384,6 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     lay_columns(data, project, flags, first, columns_by_position);
     place_points(data, columns_by_position);
     find_view(data, from, to);
+    trend_annotations_read(data, project, selection);
     return trend_changes_read(data, snapshot, project, error) ? g_steal_pointer(&data) : NULL;
 }

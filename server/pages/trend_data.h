@@ -7,6 +7,7 @@
 #include "server/analysis/commit_points.h"
 #include "server/pages/judged_note.h"
 #include "server/pages/selection.h"
+#include "server/store/store_branches.h"
 #include "server/store/store_changes.h"
 
 #define TREND_COLUMNS_DEFAULT 200u
@@ -35,6 +36,12 @@ struct trend_mark {
     enum store_change_status status;
     enum store_triage triage;
     bool is_boundary;
+};
+
+/* What people said of the columns from first to last. */
+struct trend_annotation {
+    guint first, last;
+    const struct store_annotation *annotation;
 };
 
 /* What the analysis takes for the level of columns first <= i < end. */
@@ -69,6 +76,7 @@ struct trend_data {
     guint view_first, view_end; /* the columns looked at: view_first <= i < view_end */
     bool has_view;              /* the address names a range */
     GPtrArray *lines;           /* struct trend_line * */
+    GArray *annotations;        /* struct trend_annotation by first column */
     bool has_other_branches;    /* the chosen series have runs of other branches */
     bool is_judged_branch;      /* changes are looked for on this branch */
     JudgedNote judged;          /* how far the lines were */
@@ -85,8 +93,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TrendData, trend_data_free)
  * latest run. */
 const char *trend_branch_of(const struct store_project *project, bool *out_is_fallback);
 
-/* One flag a commit (by position): on the first-parent line of the branch's runs and newest known
- * commit. */
+/* A run without a branch counts as of the default one (store_branches.h). */
+bool trend_branch_has(const char *branch, const struct store_run *run);
+
+/* One flag a commit (by position): on the first-parent line of the branch's head, or of its runs
+ * and newest known commit. */
 guint8 *trend_branch_flags(const struct store_project *project, const char *branch);
 
 /* Points of one series on a branch, one a commit, in commit order: array of struct commit_point. */

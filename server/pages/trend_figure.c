@@ -11,11 +11,12 @@
 
 /* Owns what the drawing borrows. */
 struct drawing {
-    GPtrArray *points; /* GArray * of struct chart_point, one a line */
-    GPtrArray *levels; /* GArray * of struct chart_level, one a line */
-    GArray *notes;     /* struct chart_note */
-    GArray *lines;     /* struct chart_line */
-    GArray *columns;   /* struct chart_column */
+    GPtrArray *points;   /* GArray * of struct chart_point, one a line */
+    GPtrArray *levels;   /* GArray * of struct chart_level, one a line */
+    GArray *notes;       /* struct chart_note */
+    GArray *annotations; /* struct chart_annotation */
+    GArray *lines;       /* struct chart_line */
+    GArray *columns;     /* struct chart_column */
     GStringChunk *texts;
 };
 
@@ -24,6 +25,7 @@ static void drawing_clear(struct drawing *drawing)
     g_ptr_array_unref(drawing->points);
     g_ptr_array_unref(drawing->levels);
     g_array_unref(drawing->notes);
+    g_array_unref(drawing->annotations);
     g_array_unref(drawing->lines);
     g_array_unref(drawing->columns);
     g_string_chunk_free(drawing->texts);
@@ -112,11 +114,27 @@ static void drawing_add_column(struct drawing *drawing, const struct trend_colum
     g_array_append_val(drawing->columns, shown);
 }
 
+/* The part of an annotation that is looked at; its number is its place in the list. */
+static void drawing_add_annotation(struct drawing *drawing, const TrendData *data, guint index)
+{
+    const struct trend_annotation *annotation =
+        &g_array_index(data->annotations, struct trend_annotation, index);
+    guint first = MAX(annotation->first, data->view_first);
+    guint end = MIN(annotation->last + 1, data->view_end);
+    struct chart_annotation shown = {.first = first - data->view_first,
+                                     .last = end - data->view_first - 1,
+                                     .number = index + 1,
+                                     .text = annotation->annotation->text};
+    if (first < end)
+        g_array_append_val(drawing->annotations, shown);
+}
+
 static void drawing_init(struct drawing *drawing, const TrendData *data)
 {
     drawing->points = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     drawing->levels = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     drawing->notes = g_array_new(FALSE, FALSE, sizeof(struct chart_note));
+    drawing->annotations = g_array_new(FALSE, FALSE, sizeof(struct chart_annotation));
     drawing->lines = g_array_new(FALSE, FALSE, sizeof(struct chart_line));
     drawing->columns = g_array_new(FALSE, FALSE, sizeof(struct chart_column));
     drawing->texts = g_string_chunk_new(4096);
@@ -127,6 +145,8 @@ static void drawing_init(struct drawing *drawing, const TrendData *data)
         drawing_add_column(drawing, &g_array_index(data->columns, struct trend_column, i));
     for (guint i = data->view_first; i < data->view_end; i++)
         drawing_add_note(drawing, data, i);
+    for (guint i = 0; i < MIN(data->annotations->len, CHART_ANNOTATIONS_MAX); i++)
+        drawing_add_annotation(drawing, data, i);
 }
 
 /* The latest value of each line, in words: what the drawing says to somebody who does not see it.
@@ -231,18 +251,20 @@ void trend_figure_write(Html *html, const struct trend_view *view)
     drawing_init(&drawing, view->data);
     const struct store_series *metric = view->selection->metric;
     g_autofree char *summary = summary_of(view);
-    struct chart chart = {.title = view->benchmark->name,
-                          .summary = summary,
-                          .lines = (const struct chart_line *)(const void *)drawing.lines->data,
-                          .n_lines = drawing.lines->len,
-                          .columns =
-                              (const struct chart_column *)(const void *)drawing.columns->data,
-                          .n_columns = drawing.columns->len,
-                          .notes = (const struct chart_note *)(const void *)drawing.notes->data,
-                          .n_notes = drawing.notes->len,
-                          .unit = metric->unit,
-                          .better = metric->better,
-                          .from_zero = view->from_zero};
+    struct chart chart = {
+        .title = view->benchmark->name,
+        .summary = summary,
+        .lines = (const struct chart_line *)(const void *)drawing.lines->data,
+        .n_lines = drawing.lines->len,
+        .columns = (const struct chart_column *)(const void *)drawing.columns->data,
+        .n_columns = drawing.columns->len,
+        .notes = (const struct chart_note *)(const void *)drawing.notes->data,
+        .n_notes = drawing.notes->len,
+        .annotations = (const struct chart_annotation *)(const void *)drawing.annotations->data,
+        .n_annotations = drawing.annotations->len,
+        .unit = metric->unit,
+        .better = metric->better,
+        .from_zero = view->from_zero};
     html_literal(html, "<figure class=\"card figure\" id=\"trend\"><figcaption><h2>");
     html_text(html, metric->metric);
     html_literal(html, "</h2><span class=\"direction\">");

@@ -4,6 +4,7 @@
 #include "server/pages/trend_view.h"
 
 #include "server/pages/chart.h"
+#include "server/pages/trend_annotations.h"
 
 #include <math.h>
 
@@ -156,7 +157,9 @@ void trend_json_write(Html *html, const struct trend_view *view)
     write_commit_column(html, view, "subject");
     write_commit_column(html, view, "author");
     write_commit_column(html, view, "time");
-    html_literal(html, ",\"lines\":[");
+    html_literal(html, ",\"annotations\":[");
+    trend_annotations_json(html, view->data);
+    html_literal(html, "],\"lines\":[");
     for (guint i = 0; i < view->data->lines->len; i++) {
         if (i > 0)
             html_literal(html, ",");

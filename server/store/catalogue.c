@@ -260,6 +260,32 @@ void catalogue_add_case(Catalogue *catalogue, struct catalogue_case *error_case)
     catalogue->last.error_case = MAX(catalogue->last.error_case, error_case->id);
 }
 
+static const char *head_name(gconstpointer head)
+{
+    return ((const struct store_head *)head)->branch;
+}
+
+void catalogue_set_head(struct store_project *project, struct store_head *head)
+{
+    catalogue_drop_head(project, head->branch);
+    insert_by_name(project->heads, head, head_name);
+}
+
+void catalogue_drop_head(struct store_project *project, const char *branch)
+{
+    guint index;
+    const struct store_head *known = store_head_find(project, branch);
+    if (known && g_ptr_array_find(project->heads, known, &index))
+        g_ptr_array_remove_index(project->heads, index);
+}
+
+void catalogue_add_annotation(Catalogue *catalogue, struct store_project *project,
+                              struct store_annotation *annotation)
+{
+    g_ptr_array_add(project->annotations, annotation);
+    catalogue->last.annotation = MAX(catalogue->last.annotation, annotation->id);
+}
+
 /* The machine's facts come from its latest run. */
 static void note_latest_run(struct store_machine *machine, const struct store_run *run)
 {

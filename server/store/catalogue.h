@@ -7,7 +7,7 @@
 
 #include "server/store/commit_order.h"
 #include "server/store/param_defaults.h"
-#include "server/store/store.h"
+#include "server/store/store_branches.h"
 #include <pthread.h>
 
 struct catalogue_project {
@@ -17,6 +17,9 @@ struct catalogue_project {
         *benchmark_by_name;  /* struct store_benchmark *, aliases included; read by readers too */
     GPtrArray *cases;        /* struct catalogue_case *; read by readers too */
     ParamDefaults *defaults; /* NULL: none; read by readers too */
+    /* The writer's (branch_line.h). */
+    bool has_line;          /* the default branch's head is known: commits say how they stand */
+    bool line_end_is_known; /* its chain ends in a root */
 };
 
 struct catalogue_commit {
@@ -65,7 +68,8 @@ gboolean catalogue_key_equal(gconstpointer a, gconstpointer b);
 
 /* The latest ids given; writer only. */
 struct catalogue_ids {
-    int64_t project, machine, benchmark, series, commit, environment, topology, error_case, run;
+    int64_t project, machine, benchmark, series, commit, environment, topology, error_case, run,
+        annotation;
 };
 
 typedef struct catalogue {
@@ -136,6 +140,11 @@ void catalogue_add_environment(Catalogue *catalogue, struct catalogue_environmen
 void catalogue_add_topology(Catalogue *catalogue, const char *digest, int64_t id);
 void catalogue_add_case(Catalogue *catalogue, struct catalogue_case *error_case);
 void catalogue_add_run(Catalogue *catalogue, struct store_run *run);
+void catalogue_add_annotation(Catalogue *catalogue, struct store_project *project,
+                              struct store_annotation *annotation);
+/* In place of the branch's head, where it has one. */
+void catalogue_set_head(struct store_project *project, struct store_head *head);
+void catalogue_drop_head(struct store_project *project, const char *branch);
 
 /* Takes a run out and frees it. */
 void catalogue_remove_run(Catalogue *catalogue, struct store_run *run);

@@ -15,6 +15,9 @@ struct catalogue_project *catalogue_project_new(int64_t id, const char *name)
     project->pub.runs = g_ptr_array_new();
     project->pub.benchmarks = g_ptr_array_new();
     project->pub.series = g_ptr_array_new();
+    project->pub.heads = g_ptr_array_new_with_free_func((GDestroyNotify)store_head_free);
+    project->pub.annotations =
+        g_ptr_array_new_with_free_func((GDestroyNotify)store_annotation_free);
     project->commit_by_sha = g_hash_table_new(g_str_hash, g_str_equal);
     project->benchmark_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     project->cases = g_ptr_array_new_with_free_func((GDestroyNotify)catalogue_case_free);
@@ -32,6 +35,8 @@ void catalogue_project_free(struct catalogue_project *project)
     g_ptr_array_unref(project->pub.runs);
     g_ptr_array_unref(project->pub.benchmarks);
     g_ptr_array_unref(project->pub.series);
+    g_ptr_array_unref(project->pub.heads);
+    g_ptr_array_unref(project->pub.annotations);
     g_hash_table_unref(project->commit_by_sha);
     g_hash_table_unref(project->benchmark_by_name);
     g_ptr_array_unref(project->cases);

@@ -34,6 +34,7 @@ PreparedRun *prepared_run_new(Run *run, char *digest)
     if (run->topology)
         prepared->topology_digest =
             g_compute_checksum_for_string(G_CHECKSUM_SHA256, run->topology, -1);
+    run_pull_request(run, &prepared->pull_request, &prepared->base);
     prepared->params_texts = g_new0(char *, run->results->len + 1);
     prepared->summaries = g_array_new(FALSE, FALSE, sizeof(struct summary));
     for (guint i = 0; i < run->results->len; i++) {
@@ -58,6 +59,8 @@ void prepared_run_free(PreparedRun *prepared)
     g_free(prepared->digest);
     g_free(prepared->environment_digest);
     g_free(prepared->topology_digest);
+    g_free(prepared->pull_request);
+    g_free(prepared->base);
     g_strfreev(prepared->params_texts);
     g_array_unref(prepared->summaries);
     g_byte_array_unref(prepared->results);

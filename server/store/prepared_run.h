@@ -8,12 +8,13 @@
 
 typedef struct prepared_run {
     Run *run;
-    char *digest;             /* of the document */
-    char *environment_digest; /* or NULL */
-    char *topology_digest;    /* or NULL */
-    char **params_texts;      /* one per result */
-    GArray *summaries;        /* struct summary, one per metric, in the document's order */
-    GByteArray *results;      /* packed (sample_blob.h) */
+    char *digest;              /* of the document */
+    char *environment_digest;  /* or NULL */
+    char *topology_digest;     /* or NULL */
+    char *pull_request, *base; /* of the source, or NULL */
+    char **params_texts;       /* one per result */
+    GArray *summaries;         /* struct summary, one per metric, in the document's order */
+    GByteArray *results;       /* packed (sample_blob.h) */
     uint64_t n_samples;
     guint n_errors;
     int64_t received_ms;

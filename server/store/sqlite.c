@@ -158,6 +158,8 @@ void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement
         each(&sqlite_verdict_write_statements[i], user);
     for (guint i = 0; i < sqlite_n_verdict_read_statements; i++)
         each(&sqlite_verdict_read_statements[i], user);
+    for (guint i = 0; i < sqlite_n_branch_write_statements; i++)
+        each(&sqlite_branch_write_statements[i], user);
 }
 
 void sqlite_bind(sqlite3_stmt *statement, const char *format, ...)
@@ -216,8 +218,8 @@ extern const unsigned char sqlite_migration_005_renames[];
 extern const unsigned char sqlite_migration_006_access[];
 
 static const unsigned char *const migrations[] = {
-    sqlite_migration_001_initial, sqlite_migration_002_verdicts, sqlite_migration_003_rules,
-    sqlite_migration_004_branches, sqlite_migration_005_renames, sqlite_migration_006_access};
+    sqlite_migration_001_initial,  sqlite_migration_002_verdicts, sqlite_migration_003_rules,
+    sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access};
 
 static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
 {

@@ -44,6 +44,8 @@ extern const struct sqlite_statement sqlite_verdict_write_statements[];
 extern const guint sqlite_n_verdict_write_statements;
 extern const struct sqlite_statement sqlite_verdict_read_statements[];
 extern const guint sqlite_n_verdict_read_statements;
+extern const struct sqlite_statement sqlite_branch_write_statements[];
+extern const guint sqlite_n_branch_write_statements;
 
 /* Binds by a format, one letter a parameter: i int64_t, d double, t text or NULL, b GByteArray *, n
  * nothing (NULL). The values must live until the statement is reset. */

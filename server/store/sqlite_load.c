@@ -3,6 +3,7 @@
  * what takes a row. Rows that refer to what is not there are damage and end the start with a
  * message. Runs on the thread that opens the store. */
 #include "server/store/sqlite_load.h"
+#include "server/store/branch_line.h"
 #include "server/store/sample_blob.h"
 #include "server/store/sqlite.h"
 
@@ -34,6 +35,17 @@ const struct sqlite_statement sqlite_load_statements[] = {
      "SELECT seq, id, project_id, machine_id, commit_id, branch, reason, dirty, started_ms, "
      "finished_ms, "
      "received_ms, environment_id, n_results, n_errors, n_samples FROM run ORDER BY seq",
+     true},
+    {"load runs of pull requests", "SELECT run_seq, pull_request, base FROM pull_request_run",
+     true},
+    {"load heads",
+     "SELECT project_id, branch, commit_id, coalesce(before_id, 0), move, moved_ms, who "
+     "FROM branch_head",
+     true},
+    {"load annotations",
+     "SELECT id, project_id, first_commit_id, last_commit_id, coalesce(benchmark_id, 0), "
+     "coalesce(machine_id, 0), text, who, made_ms, removed_by, coalesce(removed_ms, 0) "
+     "FROM annotation ORDER BY id",
      true},
     {"load last deleted run", "SELECT coalesce(max(run_seq), 0) FROM deleted_run", true},
     {"load state of tallies", "SELECT run_seq FROM tally_state WHERE id = 1", false},
@@ -268,6 +280,66 @@ static bool take_run(struct loader *loader, sqlite3_stmt *row)
     return true;
 }
 
+static bool take_pull_request(struct loader *loader, sqlite3_stmt *row)
+{
+    const GPtrArray *runs = loader->catalogue->runs;
+    int64_t seq = sqlite3_column_int64(row, 0);
+    guint position = catalogue_runs_position(runs, seq);
+    struct store_run *run = position < runs->len ? runs->pdata[position] : NULL;
+    if (!run || run->seq != seq)
+        return damaged(loader, "a pull request of no run");
+    run->pull_request = catalogue_text(loader->catalogue, text(row, 1));
+    run->base = catalogue_text(loader->catalogue, text(row, 2));
+    return true;
+}
+
+static struct store_commit *commit_by_id(const struct loader *loader, int64_t id)
+{
+    struct catalogue_commit *commit = catalogue_commit_at(loader->catalogue, id);
+    return commit ? &commit->pub : NULL;
+}
+
+static bool take_head(struct loader *loader, sqlite3_stmt *row)
+{
+    struct catalogue_project *project = by_id(loader->projects, sqlite3_column_int64(row, 0));
+    struct store_commit *commit = commit_by_id(loader, sqlite3_column_int64(row, 2));
+    enum store_move move;
+    if (!project || !commit || !store_move_parse(text(row, 4), &move))
+        return damaged(loader, "a head of no project or commit");
+    struct store_head *head = g_new0(struct store_head, 1);
+    *head = (struct store_head){.branch = g_strdup(text(row, 1)),
+                                .commit = commit,
+                                .before = commit_by_id(loader, sqlite3_column_int64(row, 3)),
+                                .move = move,
+                                .moved_ms = sqlite3_column_int64(row, 5),
+                                .who = g_strdup(text(row, 6))};
+    catalogue_set_head(&project->pub, head);
+    return true;
+}
+
+static bool take_annotation(struct loader *loader, sqlite3_stmt *row)
+{
+    struct catalogue_project *project = by_id(loader->projects, sqlite3_column_int64(row, 1));
+    struct store_commit *first = commit_by_id(loader, sqlite3_column_int64(row, 2));
+    struct store_commit *last = commit_by_id(loader, sqlite3_column_int64(row, 3));
+    if (!project || !first || !last)
+        return damaged(loader, "an annotation of no project or commit");
+    struct store_annotation *annotation = g_new0(struct store_annotation, 1);
+    *annotation = (struct store_annotation){
+        .id = sqlite3_column_int64(row, 0),
+        .first = first,
+        .last = last,
+        .benchmark = by_id(loader->benchmarks, sqlite3_column_int64(row, 4)),
+        .machine = by_id(loader->machines, sqlite3_column_int64(row, 5)),
+        .text = g_strdup(text(row, 6)),
+        .who = g_strdup(text(row, 7)),
+        .made_ms = sqlite3_column_int64(row, 8),
+        .removed_by = g_strdup(text(row, 9)),
+        .removed_ms = sqlite3_column_int64(row, 10)};
+    catalogue_add_annotation(loader->catalogue, &project->pub, annotation);
+    return true;
+}
+
 static bool take_last_deleted(struct loader *loader, sqlite3_stmt *row)
 {
     loader->catalogue->last.run = MAX(loader->catalogue->last.run, sqlite3_column_int64(row, 0));
@@ -309,10 +381,10 @@ static bool take_directory(struct loader *loader, sqlite3_stmt *row)
  */
 
 static bool (*const takers[])(struct loader *, sqlite3_stmt *) = {
-    take_project,   take_default,         take_machine,     take_machine_alias,
-    take_benchmark, take_benchmark_alias, take_topology,    take_environment,
-    take_commit,    take_parent,          take_series,      take_case,
-    take_run,       take_last_deleted,    take_tally_state, take_directory,
+    take_project,         take_default,      take_machine,     take_machine_alias, take_benchmark,
+    take_benchmark_alias, take_topology,     take_environment, take_commit,        take_parent,
+    take_series,          take_case,         take_run,         take_pull_request,  take_head,
+    take_annotation,      take_last_deleted, take_tally_state, take_directory,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(takers) == G_N_ELEMENTS(sqlite_load_statements));
 
@@ -353,6 +425,7 @@ static void derive_project(Catalogue *catalogue, struct catalogue_project *proje
     catalogue_splice_prepare(&splice, project, dirty);
     catalogue_splice_apply(&splice);
     catalogue_splice_clear(&splice);
+    branch_line_update(project, 0);
     if (project->defaults)
         project->pub.param_defaults_json = param_defaults_json(project->defaults);
 }

@@ -235,6 +235,16 @@ struct store_run *staging_add_run(struct staging *staging, const char *id,
     return run;
 }
 
+struct store_annotation *staging_add_annotation(struct staging *staging,
+                                                struct catalogue_project *project,
+                                                const struct store_annotation *annotation)
+{
+    struct store_annotation *copy = g_memdup2(annotation, sizeof *annotation);
+    copy->id = ++staging->catalogue->last.annotation;
+    add_change(staging, STAGED_ANNOTATION, project, copy);
+    return copy;
+}
+
 /* ---- Changing
  * -----------------------------------------------------------------------------------------------------
  */
@@ -300,4 +310,26 @@ void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArra
         add_change(staging, STAGED_DELETION, (struct catalogue_project *)run->project, run);
     change->series = g_ptr_array_ref(series);
     change->last_seqs = g_array_ref(last_seqs);
+}
+
+void staging_set_head(struct staging *staging, struct catalogue_project *project,
+                      struct store_head *head)
+{
+    add_change(staging, STAGED_HEAD, project, head);
+}
+
+void staging_drop_head(struct staging *staging, struct catalogue_project *project,
+                       const struct store_head *head)
+{
+    add_change(staging, STAGED_HEAD_GONE, project, (gpointer)(guintptr)head);
+}
+
+void staging_remove_annotation(struct staging *staging, struct catalogue_project *project,
+                               const struct store_annotation *annotation, const char *who,
+                               int64_t removed_ms)
+{
+    struct staging_change *change =
+        add_change(staging, STAGED_ANNOTATION_GONE, project, (gpointer)(guintptr)annotation);
+    change->who = g_strdup(who);
+    change->at_ms = removed_ms;
 }

@@ -32,7 +32,11 @@ enum staging_kind {
     STAGED_RUN,
     STAGED_DELETION,
     STAGED_SETTINGS,
-    STAGED_TOUCH
+    STAGED_TOUCH,
+    STAGED_HEAD,
+    STAGED_HEAD_GONE,
+    STAGED_ANNOTATION,
+    STAGED_ANNOTATION_GONE
 };
 
 /* New settings of a project; a transaction that holds one holds nothing else. */
@@ -56,6 +60,8 @@ struct staging_change {
     GPtrArray *series; /* STAGED_RUN, STAGED_DELETION: struct catalogue_series * of its points */
     GArray *last_seqs; /* STAGED_DELETION: their new last_run_seq, int64_t */
     struct staging_settings *settings; /* STAGED_SETTINGS */
+    char *who;                         /* STAGED_ANNOTATION_GONE: who removed it … */
+    int64_t at_ms;                     /* … and when */
 };
 
 struct staging {
@@ -117,6 +123,10 @@ struct catalogue_case *staging_add_case(struct staging *staging, struct store_be
                                         const char *params_text);
 struct store_run *staging_add_run(struct staging *staging, const char *id,
                                   struct catalogue_project *project, GPtrArray *series);
+/* A copy, with an id; takes the texts. */
+struct store_annotation *staging_add_annotation(struct staging *staging,
+                                                struct catalogue_project *project,
+                                                const struct store_annotation *annotation);
 
 /* Changing. */
 void staging_set_better(struct staging *staging, struct catalogue_series *series,
@@ -137,3 +147,12 @@ void staging_set_project(struct staging *staging, struct catalogue_project *proj
 void staging_touch(struct staging *staging, int64_t project_id);
 void staging_delete_run(struct staging *staging, struct store_run *run, GPtrArray *series,
                         GArray *last_seqs);
+/* Heads and annotations are alone in their transaction: those that are known are the catalogue's.
+ */
+void staging_set_head(struct staging *staging, struct catalogue_project *project,
+                      struct store_head *head); /* takes the head */
+void staging_drop_head(struct staging *staging, struct catalogue_project *project,
+                       const struct store_head *head);
+void staging_remove_annotation(struct staging *staging, struct catalogue_project *project,
+                               const struct store_annotation *annotation, const char *who,
+                               int64_t removed_ms);

@@ -3,6 +3,9 @@
  * thread runs it, and holds the catalogue's write lock only while it applies what was prepared. */
 #include "server/store/staging.h"
 
+#include "server/store/branch_line.h"
+#include <string.h>
+
 void staging_settings_free(struct staging_settings *settings)
 {
     store_project_settings_free(settings->settings);
@@ -17,6 +20,7 @@ static void free_change(struct staging_change *change)
     g_clear_pointer(&change->series, g_ptr_array_unref);
     g_clear_pointer(&change->last_seqs, g_array_unref);
     g_clear_pointer(&change->settings, staging_settings_free);
+    g_free(change->who);
     g_free(change);
 }
 
@@ -117,10 +121,18 @@ static void undo_change(struct staging *staging, struct staging_change *change)
     case STAGED_RUN:
         catalogue_run_free(change->object);
         break;
+    case STAGED_HEAD:
+        store_head_free(change->object);
+        break;
+    case STAGED_ANNOTATION:
+        store_annotation_free(change->object);
+        break;
     case STAGED_ENVIRONMENT_TOPOLOGY:
     case STAGED_DELETION:
     case STAGED_SETTINGS:
     case STAGED_TOUCH:
+    case STAGED_HEAD_GONE:
+    case STAGED_ANNOTATION_GONE:
         break;
     }
     free_change(change);
@@ -244,6 +256,27 @@ static void apply_settings(Catalogue *catalogue, struct staging_change *change)
                                 update->params_texts->pdata[i]);
 }
 
+static void apply_removal(struct staging_change *change)
+{
+    struct store_annotation *annotation = change->object;
+    annotation->removed_by = g_steal_pointer(&change->who);
+    annotation->removed_ms = change->at_ms;
+}
+
+/* Heads and annotations. */
+static void apply_mark(Catalogue *catalogue, struct staging_change *change)
+{
+    struct store_project *project = &change->project->pub;
+    if (change->kind == STAGED_HEAD)
+        catalogue_set_head(project, change->object);
+    else if (change->kind == STAGED_HEAD_GONE)
+        catalogue_drop_head(project, ((const struct store_head *)change->object)->branch);
+    else if (change->kind == STAGED_ANNOTATION)
+        catalogue_add_annotation(catalogue, project, change->object);
+    else
+        apply_removal(change);
+}
+
 static void apply_change(Catalogue *catalogue, struct staging_change *change)
 {
     switch (change->kind) {
@@ -294,10 +327,49 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
     case STAGED_SETTINGS:
         apply_settings(catalogue, change);
         break;
+    case STAGED_HEAD:
+    case STAGED_HEAD_GONE:
+    case STAGED_ANNOTATION:
+    case STAGED_ANNOTATION_GONE:
+        apply_mark(catalogue, change);
+        break;
     case STAGED_BORROWED:
     case STAGED_TOUCH:
         break;
     }
+}
+
+/* From which position on a change may have moved the default branch's line. */
+static guint line_moves_from(const struct staging_change *change)
+{
+    const struct store_head *head = change->object;
+    const struct catalogue_commit *commit = change->object;
+    if (change->kind == STAGED_FACTS && (change->facts & FACT_PARENTS))
+        return commit->pub.position;
+    if (change->kind == STAGED_HEAD_GONE || change->kind == STAGED_SETTINGS)
+        return 0;
+    if (change->kind != STAGED_HEAD ||
+        strcmp(head->branch, change->project->pub.default_branch) != 0)
+        return G_MAXUINT;
+    return head->before ? MIN(head->before->position, head->commit->position) : 0;
+}
+
+static void update_line(const struct staging *staging, struct catalogue_project *project,
+                        const GArray *splices)
+{
+    guint first = G_MAXUINT;
+    for (guint i = 0; i < splices->len; i++) {
+        const struct catalogue_splice *splice = &g_array_index(splices, struct catalogue_splice, i);
+        if (splice->project == project)
+            first = MIN(first, splice->first);
+    }
+    for (guint i = 0; i < staging->changes->len; i++) {
+        const struct staging_change *change = staging->changes->pdata[i];
+        if (change->project == project)
+            first = MIN(first, line_moves_from(change));
+    }
+    if (first != G_MAXUINT)
+        branch_line_update(project, first);
 }
 
 void staging_apply(struct staging *staging, int64_t version)
@@ -313,6 +385,8 @@ void staging_apply(struct staging *staging, int64_t version)
         apply_change(staging->catalogue, staging->changes->pdata[i]);
     for (guint i = 0; i < splices->len; i++)
         catalogue_splice_apply(&g_array_index(splices, struct catalogue_splice, i));
+    for (guint i = 0; i < touched->len; i++)
+        update_line(staging, touched->pdata[i], splices);
     for (guint i = 0; i < touched->len; i++)
         ((struct catalogue_project *)touched->pdata[i])->pub.version = version;
     if (touched->len > 0)

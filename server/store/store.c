@@ -38,6 +38,8 @@ static void answer(struct store_write *write)
         write->receipt.outcome = STORE_REFUSED;
         write->receipt.run_seq = 0;
         write->receipt.n_commits = 0;
+        write->receipt.head = NULL;
+        write->receipt.annotation_id = 0;
     }
     if (write->done)
         write->done(&write->receipt, write->user);
@@ -233,11 +235,12 @@ static void commit_batch(Store *store, GPtrArray *batch)
  * ----------------------------------------------------------------------------------------------------
  */
 
-/* Settings and deletions change what other writes of the same transaction look at, so each has one
- * of its own. */
+/* Settings, deletions, heads and annotations look at or change what other writes of the same
+ * transaction do, so each has one of its own. */
 static bool goes_alone(const struct store_write *write)
 {
-    return write->kind == WRITE_PROJECT || write->kind == WRITE_DELETION;
+    return write->kind == WRITE_PROJECT || write->kind == WRITE_DELETION ||
+           write->kind == WRITE_HEAD || write->kind == WRITE_ANNOTATION;
 }
 
 /* Takes what is waiting, in order, up to the limits. Under the mutex. */
@@ -362,6 +365,23 @@ void store_put_triage(Store *store, struct store_triage_write *triage, store_don
     enqueue(store, write);
 }
 
+void store_put_head(Store *store, struct store_head_write *head, store_done_fn done, void *user)
+{
+    struct store_write *write = store_write_new(WRITE_HEAD, done, user);
+    write->head = head;
+    write->bytes = sizeof *write;
+    enqueue(store, write);
+}
+
+void store_put_annotation(Store *store, struct store_annotation_write *annotation,
+                          store_done_fn done, void *user)
+{
+    struct store_write *write = store_write_new(WRITE_ANNOTATION, done, user);
+    write->annotation = annotation;
+    write->bytes = sizeof *write;
+    enqueue(store, write);
+}
+
 void store_on_queued(Store *store, void (*queued)(void *user), void *user)
 {
     pthread_mutex_lock(&store->mutex);
@@ -425,6 +445,7 @@ static void store_destroy(Store *store)
 {
     if (store->writer.catalogue)
         staging_clear(&store->writer.staging);
+    sqlite_branch_writer_free(store->writer.branches);
     sqlite_verdict_writer_free(store->writer.verdicts);
     sqlite_writer_free(store->writer.rows);
     catalogue_free(store->catalogue);
@@ -447,6 +468,9 @@ static bool open_parts(Store *store, GError **error)
         return false;
     store->writer.verdicts = sqlite_verdict_writer_new(sqlite_writer_db(store->writer.rows), error);
     if (!store->writer.verdicts)
+        return false;
+    store->writer.branches = sqlite_branch_writer_new(sqlite_writer_db(store->writer.rows), error);
+    if (!store->writer.branches)
         return false;
     store->catalogue = catalogue_new();
     store->writer.catalogue = store->catalogue;

@@ -20,6 +20,14 @@
 
 /* ---- What is kept ---- */
 
+/* Where a commit stands to the first-parent chain of the default branch's head. */
+enum store_line {
+    STORE_LINE_UNKNOWN, /* no head is known, or the parents between are not: what runs say counts */
+    STORE_LINE_ON,      /* of the chain */
+    STORE_LINE_BEYOND,  /* comes after the head: what runs say counts, the head may be behind */
+    STORE_LINE_OFF      /* left the chain, or was left by it */
+};
+
 struct store_project {
     int64_t id;
     char *name;
@@ -32,6 +40,8 @@ struct store_project {
     GPtrArray *runs;           /* struct store_run * by seq, oldest received first */
     GPtrArray *benchmarks;     /* struct store_benchmark * by name */
     GPtrArray *series;         /* struct store_series * by id */
+    GPtrArray *heads;          /* struct store_head * by name (store_branches.h) */
+    GPtrArray *annotations;    /* struct store_annotation * by id (store_branches.h) */
 };
 
 struct store_machine {
@@ -75,6 +85,7 @@ struct store_commit {
     char *author, *subject; /* or NULL */
     char *trailers_json;    /* or NULL */
     char *branch;           /* the branch under which it was first told; NULL where not known */
+    enum store_line line;
     guint n_runs;
 };
 
@@ -85,6 +96,8 @@ struct store_run {
     struct store_machine *machine;
     struct store_commit *commit;
     char *branch, *reason; /* or NULL */
+    char *pull_request;    /* of which it is a run, or NULL */
+    char *base;            /* sha of what that is to go into, or NULL */
     bool dirty;
     int64_t started_ms, finished_ms, received_ms;
     char *environment_digest; /* or NULL */
@@ -148,8 +161,10 @@ struct store_receipt {
     /* char *, may be empty: facts that were refused, a contradicting unit or direction, a clamped
      * time */
     const GPtrArray *warnings;
-    int64_t run_seq; /* of the run that was stored, or was there already */
-    guint n_commits; /* commits that were new, for store_put_commits */
+    int64_t run_seq;               /* of the run that was stored, or was there already */
+    guint n_commits;               /* commits that were new, for store_put_commits */
+    const struct store_head *head; /* for store_put_head: as it is now; NULL where it was removed */
+    int64_t annotation_id;         /* for store_put_annotation */
 };
 
 /* Called once for each write, on the writer thread (or at once, on the caller's, where the queue is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes other than runs: commits, deletions (see store_write.h). The writer thread runs it. */
 #include "server/store/store_write.h"
+#include "server/store/branch_line.h"
 #include "server/store/commit_telling.h"
 #include "server/store/sample_blob.h"
 #include <string.h>
@@ -24,6 +25,8 @@ void store_write_free(struct store_write *write)
     g_clear_pointer(&write->settings, store_project_settings_free);
     g_clear_pointer(&write->judgement, store_judgement_free);
     g_clear_pointer(&write->triage, store_triage_write_free);
+    g_clear_pointer(&write->head, store_head_write_free);
+    g_clear_pointer(&write->annotation, store_annotation_write_free);
     g_clear_error(&write->error);
     g_ptr_array_unref(write->warnings);
     g_free(write);
@@ -63,6 +66,10 @@ bool store_write_perform(struct store_writer *writer, struct store_write *write,
         return store_write_judgement(writer, write, error);
     case WRITE_TRIAGE:
         return store_write_triage(writer, write, error);
+    case WRITE_HEAD:
+        return store_write_head(writer, write, error);
+    case WRITE_ANNOTATION:
+        return store_write_annotation(writer, write, error);
     }
     return false;
 }
@@ -88,16 +95,30 @@ static bool moves_measured(const struct staging_change *change)
     return commit->pub.n_runs > 0 && (change->facts & (FACT_TIME | FACT_PARENTS)) != 0;
 }
 
+/* Parents of an older commit became known where a measured one's standing to the default branch is
+ * not: it may be another now. */
+static bool may_join_line(const struct staging_change *change, int *has_unknown)
+{
+    const struct catalogue_commit *commit = change->object;
+    if (!commit->stored || !(change->facts & FACT_PARENTS))
+        return false;
+    if (*has_unknown < 0)
+        *has_unknown = branch_line_has_unknown(&change->project->pub);
+    return *has_unknown;
+}
+
 bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **error)
 {
     const GPtrArray *changes = writer->staging.changes;
     const struct catalogue_project *moved = NULL;
+    int has_unknown = -1; /* not asked yet */
     for (guint i = mark; i < changes->len; i++) {
         const struct staging_change *change = changes->pdata[i];
         if (change->kind != STAGED_FACTS)
             continue;
         const struct catalogue_commit *commit = change->object;
-        moved = moves_measured(change) ? change->project : moved;
+        if (!moved && (moves_measured(change) || may_join_line(change, &has_unknown)))
+            moved = change->project;
         if (commit->stored && !sqlite_writer_update_commit(writer->rows, commit, error))
             return false;
         if ((change->facts & FACT_PARENTS) &&
@@ -232,6 +253,7 @@ bool store_write_deletion(struct store_writer *writer, struct store_write *write
             return false;
     }
     if (!sqlite_verdict_dequeue(writer->verdicts, run->seq, error) ||
+        !sqlite_branch_drop_pull_request(writer->branches, run->seq, error) ||
         !sqlite_writer_delete_run(writer->rows, run, g_get_real_time() / 1000, error))
         return false;
     write->receipt.run_seq = run->seq;

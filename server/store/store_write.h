@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/store/prepared_run.h"
+#include "server/store/sqlite_branches.h"
 #include "server/store/sqlite_verdict.h"
 #include "server/store/sqlite_write.h"
 #include "server/store/staging.h"
@@ -14,7 +15,9 @@ enum write_kind {
     WRITE_DELETION,
     WRITE_PROJECT,
     WRITE_JUDGEMENT,
-    WRITE_TRIAGE
+    WRITE_TRIAGE,
+    WRITE_HEAD,
+    WRITE_ANNOTATION
 };
 
 struct store_write {
@@ -23,10 +26,12 @@ struct store_write {
     char *name;         /* WRITE_DELETION: the run's id; WRITE_COMMITS: the project */
     char *branch;       /* WRITE_COMMITS, or NULL */
     GPtrArray *commits; /* WRITE_COMMITS */
-    struct store_project_settings *settings; /* WRITE_PROJECT */
-    struct store_judgement *judgement;       /* WRITE_JUDGEMENT */
-    struct store_triage_write *triage;       /* WRITE_TRIAGE */
-    gint64 bytes;                            /* about what it holds in memory */
+    struct store_project_settings *settings;   /* WRITE_PROJECT */
+    struct store_judgement *judgement;         /* WRITE_JUDGEMENT */
+    struct store_triage_write *triage;         /* WRITE_TRIAGE */
+    struct store_head_write *head;             /* WRITE_HEAD */
+    struct store_annotation_write *annotation; /* WRITE_ANNOTATION */
+    gint64 bytes;                              /* about what it holds in memory */
     store_done_fn done;
     void *user;
     /* What became of it. */
@@ -41,6 +46,7 @@ void store_write_free(struct store_write *write);
 struct store_writer {
     SqliteWriter *rows;
     SqliteVerdictWriter *verdicts;
+    SqliteBranchWriter *branches;
     Catalogue *catalogue;
     struct staging staging;
     int64_t version; /* that the transaction at hand gives to what it changes */
@@ -61,6 +67,8 @@ bool store_write_deletion(struct store_writer *writer, struct store_write *write
 bool store_write_project(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_judgement(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_triage(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_head(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_annotation(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error);
 
 /* Finds the project or adds it. */

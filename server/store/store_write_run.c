@@ -252,14 +252,29 @@ static bool need_environment(struct run_write *w, struct sqlite_samples *samples
  * ----------------------------------------------------------------------------------------------------
  */
 
+static bool is_of_pull_request(const struct run_write *w)
+{
+    return w->prepared->pull_request || g_strcmp0(w->prepared->run->reason, "pull-request") == 0;
+}
+
+/* A pull request's branch may be called as ours is, and what it grew from is not of it. */
+static const char *branch_told(const struct run_write *w)
+{
+    const char *branch = w->prepared->run->branch;
+    bool is_ours = g_strcmp0(branch, w->project->pub.default_branch) == 0;
+    return is_of_pull_request(w) && is_ours ? NULL : branch;
+}
+
 static GByteArray *tell_commits(struct run_write *w, guint mark, struct catalogue_commit **out)
 {
     const Run *run = w->prepared->run;
     struct commit_telling telling;
     commit_telling_init(&telling, &w->writer->staging, w->project, w->warnings);
-    telling.branch = run->branch;
+    telling.branch = branch_told(w);
     g_autoptr(GPtrArray) known = g_ptr_array_sized_new(run->history->len + 1);
     g_ptr_array_add(known, commit_telling_tell(&telling, &run->commit));
+    if (is_of_pull_request(w))
+        telling.branch = NULL;
     for (guint i = 0; i < run->history->len; i++)
         g_ptr_array_add(known, commit_telling_tell(&telling, run->history->pdata[i]));
     commit_telling_settle(&telling, mark);
@@ -280,6 +295,8 @@ static void fill_run(struct run_write *w, struct catalogue_commit *commit,
     run->commit = &commit->pub;
     run->branch = catalogue_text(w->writer->catalogue, posted->branch);
     run->reason = catalogue_text(w->writer->catalogue, posted->reason);
+    run->pull_request = catalogue_text(w->writer->catalogue, prepared->pull_request);
+    run->base = catalogue_text(w->writer->catalogue, prepared->base);
     run->dirty = posted->dirty;
     run->started_ms = posted->started_ms;
     run->finished_ms = posted->finished_ms;
@@ -311,7 +328,10 @@ static bool add_envelope(struct run_write *w, guint mark, struct sqlite_samples 
     w->run = staging_add_run(&w->writer->staging, posted->id, w->project, w->series);
     samples->run_seq = w->run->seq;
     fill_run(w, commit, environment);
-    return sqlite_writer_add_run(w->writer->rows, w->run, environment ? environment->id : 0, error);
+    return sqlite_writer_add_run(w->writer->rows, w->run, environment ? environment->id : 0,
+                                 error) &&
+           (!w->run->pull_request ||
+            sqlite_branch_add_pull_request(w->writer->branches, w->run, error));
 }
 
 static bool add_run(struct run_write *w, guint mark, GError **error)

@@ -2,6 +2,7 @@
  * See comparison.h. The thread of whoever compares. */
 #include "server/work/comparison.h"
 
+#include "server/work/comparison_base.h"
 #include "server/work/comparison_side.h"
 #include "server/work/series_judge.h"
 #include <math.h>
@@ -32,7 +33,7 @@ void comparison_free(Comparison *comparison)
 struct sides {
     StoreSnapshot *snapshot;
     guint base_position, head_position;
-    bool head_is_judged; /* the head is part of the judged history */
+    bool base_is_judged, head_is_judged; /* it is part of the judged history */
     const struct store_commit *head_commit;
     GHashTable *base, *head; /* struct commit_point * by series */
     GHashTable *changes;     /* GPtrArray of struct store_change * by series id */
@@ -142,12 +143,12 @@ static void fill_base(const struct sides *sides, struct comparison_row *row)
     if (found) {
         row->judged_commits = level.n_commits;
         row->judged_ms = level.judged_ms;
-        if (began_before(sides, &level))
+        if (sides->base_is_judged && began_before(sides, &level))
             row->base = level_at_base(sides, &level);
     }
     const struct commit_point *point = g_hash_table_lookup(sides->base, row->series);
     if (!row->base.known && point)
-        row->base = value_of_point(point, 0);
+        row->base = value_of_point(point, found && !sides->base_is_judged ? level.noise : 0);
 }
 
 static void fill_head(const struct sides *sides, struct comparison_row *row)
@@ -378,6 +379,21 @@ static void warn(Comparison *comparison, const GPtrArray *base_runs, const GPtrA
                         g_strdup("the head was not measured: nothing was compared"));
 }
 
+/* Machines whose nearest measured commit is not the one that is named. */
+static void warn_of_other_bases(Comparison *comparison, const GPtrArray *base_runs)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < base_runs->len; i++) {
+        const struct store_run *run = base_runs->pdata[i];
+        if (comparison->measured && run->commit != comparison->measured &&
+            g_hash_table_add(seen, run->machine))
+            g_ptr_array_add(comparison->warnings,
+                            g_strdup_printf("%s: its base is %.12s, the nearest commit that was "
+                                            "measured on it",
+                                            run->machine->name, run->commit->sha));
+    }
+}
+
 /* ---- The whole
  * -------------------------------------------------------------------------------------------------
  */
@@ -400,16 +416,22 @@ static bool any_judged(const GPtrArray *runs, const char *branch)
     return false;
 }
 
-/* Compares with what held at `base_position`; `base_runs` are of that, taken. */
+/* Compares with what held at `base_position`. Takes the base. */
 static bool compare(StoreSnapshot *snapshot, Comparison *comparison, guint base_position,
-                    const GPtrArray *base_runs, const GPtrArray *head_runs, GError **error)
+                    struct comparison_base *base, const GPtrArray *head_runs, GError **error)
 {
     const struct store_project *project = comparison->project;
+    const char *branch = series_judge_branch(project);
+    g_autoptr(GPtrArray) base_runs = g_steal_pointer(&base->runs);
+    comparison->measured = base->measured;
+    comparison->n_behind = base->n_behind;
+    comparison->is_base_proven = base->is_proven;
     struct sides sides = {.snapshot = snapshot,
                           .base_position = base_position,
                           .head_position = comparison->head.commit->position,
                           .head_commit = comparison->head.commit,
-                          .head_is_judged = any_judged(head_runs, series_judge_branch(project))};
+                          .base_is_judged = base_runs->len == 0 || any_judged(base_runs, branch),
+                          .head_is_judged = any_judged(head_runs, branch)};
     sides.base = comparison_points(snapshot, base_runs, error);
     sides.head = sides.base ? comparison_points(snapshot, head_runs, error) : NULL;
     bool fine = sides.head && read_changes(&sides, project, error);
@@ -421,6 +443,7 @@ static bool compare(StoreSnapshot *snapshot, Comparison *comparison, guint base_
         for (guint i = 0; i < comparison->rows->len; i++)
             comparison->counts[g_array_index(comparison->rows, struct comparison_row, i).verdict]++;
         warn(comparison, base_runs, head_runs);
+        warn_of_other_bases(comparison, base_runs);
     }
     sides_clear(&sides);
     return fine;
@@ -474,47 +497,34 @@ Comparison *comparison_new(StoreSnapshot *snapshot, const struct comparison_requ
     g_autoptr(GPtrArray) head_runs = comparison_head_runs(&comparison->head, wanted);
     g_autoptr(GHashTable) machines = machines_of(head_runs);
     const struct store_commit *with = compared_with(comparison);
-    g_autoptr(GPtrArray) base_runs =
-        comparison->base.run ? comparison_head_runs(&comparison->base, machines)
-                             : comparison_runs_at(request->project, with->position, machines);
-    return compare(snapshot, comparison, with->position, base_runs, head_runs, error)
+    struct comparison_base base;
+    if (comparison->base.run)
+        base = (struct comparison_base){comparison_head_runs(&comparison->base, machines), with, 0,
+                                        true};
+    else
+        comparison_base_find(with, machines, &base);
+    return compare(snapshot, comparison, with->position, &base, head_runs, error)
                ? g_steal_pointer(&comparison)
                : NULL;
-}
-
-/* The commit that a run of another branch left the judged history at. */
-static const struct store_commit *left_at(const struct store_run *run, const char *branch)
-{
-    const struct store_commit *newest = NULL;
-    const GPtrArray *runs = run->project->runs;
-    for (guint i = 0; i < runs->len; i++) {
-        const struct store_run *other = runs->pdata[i];
-        if (series_judge_takes(other, branch) &&
-            (!newest || other->commit->position > newest->position))
-            newest = other->commit;
-    }
-    return newest ? comparison_merge_base(newest, run->commit) : NULL;
 }
 
 Comparison *comparison_of_run(StoreSnapshot *snapshot, const struct store_run *run, GError **error)
 {
     g_autoptr(Comparison) comparison = comparison_alloc(run->project);
-    const char *branch = series_judge_branch(run->project);
     comparison->head = (struct comparison_side){.run = run, .commit = run->commit};
     g_autoptr(GPtrArray) head_runs = comparison_head_runs(&comparison->head, NULL);
     g_autoptr(GHashTable) machines = machines_of(head_runs);
-    const struct store_commit *with = series_judge_takes(run, branch) ? NULL : left_at(run, branch);
-    guint position = with ? with->position : run->commit->position;
-    g_autoptr(GPtrArray) base_runs = g_ptr_array_new();
-    if (!with && position > 0)
-        position--;
-    if (with || run->commit->position > 0) {
-        g_ptr_array_unref(base_runs);
-        base_runs = comparison_runs_at(run->project, position, machines);
-    }
-    const struct store_run *base = base_runs->len > 0 ? base_runs->pdata[base_runs->len - 1] : NULL;
-    comparison->base.commit = base ? base->commit : NULL;
-    return compare(snapshot, comparison, position, base_runs, head_runs, error)
+    bool is_judged = series_judge_takes(run, series_judge_branch(run->project));
+    const struct store_commit *left = is_judged ? NULL : comparison_base_left_at(run);
+    struct comparison_base base;
+    if (left)
+        comparison_base_find(left, machines, &base);
+    else
+        comparison_base_before(run, machines, &base);
+    comparison->merge_base = left;
+    comparison->base.commit = base.measured;
+    guint position = left ? left->position : MAX(run->commit->position, 1) - 1;
+    return compare(snapshot, comparison, position, &base, head_runs, error)
                ? g_steal_pointer(&comparison)
                : NULL;
 }
@@ -538,5 +548,8 @@ char *comparison_sentence(const Comparison *comparison)
                                worst->verdict == COMPARISON_REGRESSED ? "regressed" : "improved",
                                100 * worst->result.effect);
     }
+    g_autofree char *against = comparison_base_words(comparison);
+    if (against)
+        g_string_append_printf(text, "; %s", against);
     return g_string_free(text, FALSE);
 }

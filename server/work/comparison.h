@@ -60,6 +60,9 @@ typedef struct comparison {
     const struct store_project *project;
     struct comparison_side base, head;
     const struct store_commit *merge_base; /* what was compared with, where that is not base */
+    const struct store_commit *measured;   /* whose runs stand for it: the nearest; NULL: none */
+    guint n_behind;                        /* first parents from it back to `measured` */
+    bool is_base_proven;                   /* `measured` is an ancestor of it, or it itself */
     guint counts[COMPARISON_VERDICTS];
     GArray *rows;        /* struct comparison_row, worst first */
     GArray *means;       /* struct comparison_mean, by benchmark and metric */

@@ -2,6 +2,7 @@
  * See comparison_side.h. The thread of whoever compares. */
 #include "server/work/comparison_side.h"
 
+#include "server/store/store_branches.h"
 #include "server/work/series_judge.h"
 #include <string.h>
 
@@ -13,18 +14,23 @@ static bool is_sha(const char *text)
     return length >= SHA_DIGITS_MIN && length <= 64 && strspn(text, "0123456789abcdef") == length;
 }
 
-static const struct store_commit *newest_of_branch(const struct store_project *project,
-                                                   const char *branch)
+/* The newest measured commit of a branch, or its head where none was measured. A base need not be
+ * measured: there it is the head, unless it is known by its runs to have moved on. */
+static const struct store_commit *tip_of_branch(const struct store_project *project,
+                                                const char *name, bool is_base)
 {
     const struct store_commit *newest = NULL;
+    g_auto(StoreBranch) branch;
+    store_branch_open(&branch, project, name);
     for (guint i = 0; i < project->runs->len; i++) {
         const struct store_run *run = project->runs->pdata[i];
-        bool is_of = run->branch ? strcmp(run->branch, branch) == 0
-                                 : strcmp(project->default_branch, branch) == 0;
-        if (is_of && (!newest || run->commit->position > newest->position))
+        if (store_branch_has_run(&branch, run) &&
+            (!newest || run->commit->position > newest->position))
             newest = run->commit;
     }
-    return newest;
+    const struct store_commit *head = branch.head ? branch.head->commit : NULL;
+    bool is_ahead = head && newest && head->position > newest->position;
+    return head && (!newest || (is_base && is_ahead)) ? head : newest;
 }
 
 bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *project,
@@ -38,7 +44,7 @@ bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *p
         out->commit = run->commit;
         return true;
     }
-    out->commit = newest_of_branch(project, text);
+    out->commit = tip_of_branch(project, text, strcmp(which, "base") == 0);
     if (out->commit) {
         out->branch = g_strdup(text);
         return true;

@@ -3,6 +3,7 @@
 #include "server/work/series_judge.h"
 
 #include "server/analysis/commit_points.h"
+#include "server/store/store_branches.h"
 #include "server/work/change_match.h"
 #include "server/work/series_stream.h"
 #include <string.h>
@@ -14,7 +15,8 @@
 const char *series_judge_branch(const struct store_project *project)
 {
     const struct store_run *first = NULL;
-    for (guint i = 0; i < project->runs->len; i++) {
+    guint n_runs = store_head_find(project, project->default_branch) ? 0 : project->runs->len;
+    for (guint i = 0; i < n_runs; i++) {
         const struct store_run *run = project->runs->pdata[i];
         if (!run->branch || strcmp(run->branch, project->default_branch) == 0)
             return project->default_branch;
@@ -25,11 +27,11 @@ const char *series_judge_branch(const struct store_project *project)
 
 bool series_judge_takes(const struct store_run *run, const char *branch)
 {
-    static const char *const aside[] = {"pull-request", "bisect"};
-    for (guint i = 0; i < G_N_ELEMENTS(aside); i++)
-        if (run->reason && strcmp(run->reason, aside[i]) == 0)
-            return false;
-    return !run->dirty && (!run->branch || strcmp(run->branch, branch) == 0);
+    if (run->dirty || store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0)
+        return false;
+    bool is_default = strcmp(branch, run->project->default_branch) == 0;
+    enum store_line line = is_default ? run->commit->line : STORE_LINE_UNKNOWN;
+    return store_run_is_of(run, branch, is_default, line);
 }
 
 static int64_t digest_of(const char *hex)

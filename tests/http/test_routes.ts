@@ -12,6 +12,7 @@ let client: Client;
 let series: string;
 let asset: string;
 let change: string;
+let annotation: string;
 
 interface Route { method: string; path: string; parameters: string[] | null; access: string }
 
@@ -22,13 +23,16 @@ before(async () => {
   await storeChange(client);
   change = (await client.read("/api/changes?project=moved")).changes[0].id;
   series = (await client.read("/api/series?project=demo")).series[0].id;
+  const head = JSON.stringify({ head: runDocument().commit.sha });
+  await client.send("PUT", "/api/projects/demo/branches/main", { body: head, headers: { "Content-Type": "application/json" } });
+  annotation = (await client.post("/api/projects/demo/annotations", { commit: runDocument().commit.sha, text: "a note" })).json.id;
   asset = /\/assets\/([^"]+)/.exec((await client.get("/")).text)![1]!;
 });
 after(() => server.stop());
 
 function concrete(route: Route): string {
   const names: Record<string, string> = {
-    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
+    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
   };
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(names[name], `the test knows no ${name}`);
@@ -39,6 +43,8 @@ function concrete(route: Route): string {
 function bodyOf(route: Route): unknown {
   if (route.path === "/api/runs") return runDocument({ id: "second" });
   if (route.path.endsWith("/commits")) return { commits: [{ sha: "b".repeat(40) }] };
+  if (route.path.endsWith("/annotations")) return { commit: runDocument().commit.sha, text: "another" };
+  if (route.path.endsWith("/{branch}") && route.method === "PUT") return { head: runDocument().commit.sha };
   if (route.method === "PATCH") return { triage: "acknowledged" };
   if (route.method === "PUT") return { default_branch: "main" };
   return undefined;

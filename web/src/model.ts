@@ -4,6 +4,9 @@
 /** Column, relative effect, direction (-1 worse, +1 better), status, triage. */
 export type Change = [column: number, effect: number, direction: number, status: string, triage: string];
 
+/** First and last column, the number under which the text stands beside the chart, the text. */
+export type Annotation = [first: number, last: number, number: number, text: string];
+
 export interface Line {
   id: number; slot: number; name: string; machine: string;
   params: [string, string][];
@@ -17,6 +20,7 @@ export interface Trend {
   divisor: number; label: string; direction: string; branch: string; forge: string | null;
   zero: number; view: [number, number];
   sha: string[]; subject: (string | null)[]; author: (string | null)[]; time: number[];
+  annotations: Annotation[];
   lines: Line[];
 }
 

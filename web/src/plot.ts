@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import * as format from "./format";
 import { aligned, CHANGED, HOLLOW, pointAt, rangeOf } from "./model";
 import type { Line, Trend, View } from "./model";
+import { drawAnnotations } from "./plot_annotations";
 import { drawLevels, drawNotes, notesOf } from "./plot_changes";
 import type { Place } from "./plot_changes";
 import { colourOf, dashOf, readPalette, traceMark } from "./plot_marks";
@@ -142,6 +143,7 @@ export class Plot {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawBand(context, line);
       for (const line of this.trend.lines) if (this.isShown(line)) drawLevels(this.place(), line);
     });
+    this.clipped(() => drawAnnotations(this.place(), this.trend.annotations, FONT));
     this.drawChanges();
     this.drawEmptyColumns();
   }

@@ -3,7 +3,7 @@
 
 export const COLOURS = 8, MARKERS = 5;
 
-export interface Palette { lines: string[]; surface: string; grid: string; axis: string; muted: string; text: string; warn: string; worse: string; better: string; }
+export interface Palette { lines: string[]; surface: string; grid: string; axis: string; muted: string; text: string; warn: string; worse: string; better: string; annotation: string; }
 
 export function readPalette(): Palette {
   const style = getComputedStyle(document.documentElement);
@@ -11,7 +11,7 @@ export function readPalette(): Palette {
   return {
     lines: Array.from({ length: COLOURS }, (_, i) => value(`--c${i}`)),
     surface: value("--surface"), grid: value("--grid"), axis: value("--axis"), muted: value("--muted"), text: value("--text"), warn: value("--warn"),
-    worse: value("--worse"), better: value("--better"),
+    worse: value("--worse"), better: value("--better"), annotation: value("--annotation"),
   };
 }
 
