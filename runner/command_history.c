@@ -3,13 +3,12 @@
  * known and runs can be put in their order. Main thread. */
 #include "runner/command.h"
 
-#include "runner/envelope.h"
 #include "runner/git.h"
+#include "runner/history.h"
 #include "runner/interrupt.h"
 #include "runner/report.h"
 #include "runner/show/console.h"
 
-#define BATCH_COMMITS       1000u
 #define COMMITS_MAX_DEFAULT 100000u
 #define COMMITS_MAX         1000000u
 
@@ -35,37 +34,42 @@ static const struct option_usage usage = {
     .specs = specs,
 };
 
-static bool send_batches(Delivery *delivery, const char *path, const GPtrArray *commits,
-                         GError **error)
+struct telling {
+    const char *project;
+    const char *branch; /* or NULL */
+    const char *range;
+};
+
+/* The newest commit of a range: what stands right of its dots. */
+static char *tip_of(const char *range)
 {
-    for (guint from = 0; from < commits->len; from += BATCH_COMMITS) {
-        GString *batch = envelope_commits(commits, from, MIN(from + BATCH_COMMITS, commits->len));
-        bool is_good = delivery_post(delivery, path, batch->str, batch->len, error);
-        g_string_free(batch, TRUE);
-        if (!is_good)
-            return false;
-    }
+    const char *dots = g_strrstr(range, "..");
+    const char *tip = dots ? dots + 2 : range;
+    return git_resolve(*tip ? tip : "HEAD");
+}
+
+static bool tell_head(Delivery *delivery, const struct telling *telling, GError **error)
+{
+    g_autofree char *tip = telling->branch ? tip_of(telling->range) : NULL;
+    if (!tip)
+        return true;
+    if (history_is_head(telling->branch, tip))
+        return history_tell_head(delivery, telling->project, telling->branch, tip, error);
+    console_message("where branch %s points was not told: %.12s is not where the remote's is",
+                    telling->branch, tip);
     return true;
 }
 
-static char *commits_path(const char *project, const char *branch)
-{
-    g_autofree char *escaped_project = g_uri_escape_string(project, NULL, FALSE);
-    g_autofree char *escaped_branch = branch ? g_uri_escape_string(branch, NULL, FALSE) : NULL;
-    return g_strdup_printf("/api/projects/%s/commits%s%s", escaped_project,
-                           branch ? "?branch=" : "", branch ? escaped_branch : "");
-}
-
-static int send_history(const Settings *settings, const char *project, const char *branch,
+static int send_history(const Settings *settings, const struct telling *telling,
                         const GPtrArray *commits, GError **error)
 {
     g_autoptr(Delivery) delivery = report_open_delivery(settings, error);
     if (!delivery)
         return COMMAND_FAILED;
-    g_autofree char *path = commits_path(project, branch);
     g_autoptr(GError) problem = NULL;
-    if (send_batches(delivery, path, commits, &problem)) {
-        console_message("sent %u commits of project %s to %s", commits->len, project,
+    if (history_send(delivery, telling->project, telling->branch, commits, &problem) &&
+        tell_head(delivery, telling, &problem)) {
+        console_message("sent %u commits of project %s to %s", commits->len, telling->project,
                         settings->server);
         return EXIT_FINE;
     }
@@ -93,9 +97,14 @@ static int history(const Options *options, const Settings *settings, GError **er
     const char *branch = options_value(options, "branch");
     if (!branch && arguments->len == 0)
         branch = facts->branch;
-    const char *project = settings->project ? settings->project : facts->project;
-    if (project)
-        return send_history(settings, project, branch, commits, error);
+    history_say_shallow("and holds only the newest commits of its history: those before them stay "
+                        "unknown to the server");
+    const struct telling telling = {.project =
+                                        settings->project ? settings->project : facts->project,
+                                    .branch = branch,
+                                    .range = range};
+    if (telling.project)
+        return send_history(settings, &telling, commits, error);
     g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
                 "the project is not known here; give --project NAME");
     return COMMAND_FAILED;

@@ -175,6 +175,11 @@ static char *resolve_commit(const char *revision, GError **error)
     return NULL;
 }
 
+char *git_resolve(const char *revision)
+{
+    return resolve_commit(revision, NULL);
+}
+
 /* The answer of git cat-file --batch: "SHA commit SIZE\n" and SIZE bytes and "\n" for each, or "SHA
  * missing\n". */
 static bool take_batch(const struct git_output *output, GPtrArray *commits)
@@ -221,18 +226,65 @@ static bool read_commits(const char *const *shas, guint n, GPtrArray *commits, G
     return true;
 }
 
+/* What git rev-list prints for these revisions; NULL: it refused, with `what` in the error. */
+static char **list_revisions(const GPtrArray *argv, const char *what, GError **error)
+{
+    g_auto(git_output_t) output = {0};
+    if (!git_run((const char *const *)argv->pdata, NULL, &output, error))
+        return NULL;
+    if (output.status == 0)
+        return g_strsplit(g_strchomp(output.text), "\n", -1);
+    set_refusal(&output, what, error);
+    return NULL;
+}
+
+static GPtrArray *rev_list_argv(const char *option, const char *revision, const GPtrArray *known)
+{
+    GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
+    const char *const words[] = {"git", "rev-list", option, "--end-of-options", revision};
+    for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+        g_ptr_array_add(argv, g_strdup(words[i]));
+    for (guint i = 0; known && i < known->len; i++)
+        g_ptr_array_add(argv, g_strconcat("^", (const char *)known->pdata[i], NULL));
+    g_ptr_array_add(argv, g_strdup("--"));
+    g_ptr_array_add(argv, NULL);
+    return argv;
+}
+
+GPtrArray *git_first_parents(const char *sha, guint max)
+{
+    g_autofree char *count = g_strdup_printf("--max-count=%u", max);
+    g_autoptr(GPtrArray) argv = rev_list_argv(count, sha, NULL);
+    g_ptr_array_insert(argv, 3, g_strdup("--first-parent"));
+    g_auto(GStrv) shas = list_revisions(argv, sha, NULL);
+    if (!shas)
+        return NULL;
+    GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+    for (char **at = shas; *at; at++)
+        g_ptr_array_add(list, g_strdup(*at));
+    return list;
+}
+
+bool git_is_shallow(void)
+{
+    const char *const argv[] = {"git", "rev-parse", "--is-shallow-repository", NULL};
+    g_autofree char *answer = git_line(argv);
+    return g_strcmp0(answer, "true") == 0;
+}
+
 GPtrArray *git_log(const char *range, guint max, bool *out_more, GError **error)
 {
+    return git_log_since(range, NULL, max, out_more, error);
+}
+
+GPtrArray *git_log_since(const char *sha, const GPtrArray *known, guint max, bool *out_more,
+                         GError **error)
+{
     g_autofree char *count = g_strdup_printf("--max-count=%u", max + 1);
-    const char *const argv[] = {"git", "rev-list", count, "--end-of-options", range, "--", NULL};
-    g_auto(git_output_t) output = {0};
-    if (!git_run(argv, NULL, &output, error))
+    g_autoptr(GPtrArray) argv = rev_list_argv(count, sha, known);
+    g_auto(GStrv) shas = list_revisions(argv, sha, error);
+    if (!shas)
         return NULL;
-    if (output.status != 0) {
-        set_refusal(&output, range, error);
-        return NULL;
-    }
-    g_auto(GStrv) shas = g_strsplit(g_strchomp(output.text), "\n", -1);
     guint n = g_strv_length(shas);
     *out_more = n > max;
     g_autoptr(GPtrArray) commits = g_ptr_array_new_with_free_func((GDestroyNotify)run_commit_free);

@@ -29,3 +29,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(GitFacts, git_facts_free)
 /* The commits of a range as git rev-list takes it, newest first, at most `max`; *out_more: there
  * are further ones. Array of struct run_commit *. */
 GPtrArray *git_log(const char *range, guint max, bool *out_more, GError **error);
+
+/* The same for the ancestors of a commit, itself included, but for those of `known` (char *, shas
+ * that git holds). */
+GPtrArray *git_log_since(const char *sha, const GPtrArray *known, guint max, bool *out_more,
+                         GError **error);
+
+/* The shas of a commit and of its first parents, newest first, at most `max`: char *, owned. NULL
+ * where git does not hold it. */
+GPtrArray *git_first_parents(const char *sha, guint max);
+
+/* Whether the clone holds only a part of the history. */
+bool git_is_shallow(void);
+
+/* The whole id of a revision's commit; NULL where git knows none. */
+char *git_resolve(const char *revision);

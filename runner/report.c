@@ -3,6 +3,7 @@
 #include "runner/report.h"
 
 #include "runner/command.h"
+#include "runner/history.h"
 #include "runner/interrupt.h"
 #include "runner/show/console.h"
 #include <string.h>
@@ -69,12 +70,14 @@ int report_send(Delivery *delivery, const Settings *settings, const Run *run,
                 const GString *document, bool urls_are_data, GError **error)
 {
     struct delivery_receipt receipt;
+    history_before_run(delivery, settings, run);
     if (!delivery_send(delivery, run->id, document->str, document->len, &receipt, error))
         return COMMAND_FAILED;
     int code = EXIT_UNDELIVERED;
     switch (receipt.outcome) {
     case DELIVERY_STORED:
         say_stored(settings, run, &receipt, urls_are_data);
+        history_after_run(delivery, run);
         code = EXIT_FINE;
         break;
     case DELIVERY_REFUSED:

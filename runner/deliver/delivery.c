@@ -113,14 +113,19 @@ static void say_retry(const Delivery *delivery, const char *why, uint32_t delay_
     delivery->options.notice(message);
 }
 
-/* Posts until there is an answer that stands, or patience ends. */
-static void post_patiently(Delivery *delivery, const char *path, const char *bytes, gsize length,
+typedef void (*send_fn)(HttpClient *client, const char *url, const char *bytes, gsize length,
+                        struct http_answer *out_answer);
+
+/* Sends until there is an answer that stands, or patience ends. */
+static void send_patiently(Delivery *delivery, send_fn send, const char *path, GBytes *body,
                            struct attempt *out)
 {
     g_autofree char *url = g_strconcat(delivery->server, path, NULL);
+    gsize length;
+    const char *bytes = (const char *)g_bytes_get_data(body, &length);
     for (unsigned n = 0;; n++) {
         attempt_clear(out);
-        http_client_post(delivery->client, url, bytes, length, &out->answer);
+        send(delivery->client, url, bytes, length, &out->answer);
         out->verdict = retry_judge(out->answer.status);
         if (out->verdict == RETRY_STORED) {
             renew_patience(delivery);
@@ -140,6 +145,13 @@ static void post_patiently(Delivery *delivery, const char *path, const char *byt
         if (!wait_ms(delivery, delay_ms))
             return;
     }
+}
+
+static void post_patiently(Delivery *delivery, const char *path, const char *bytes, gsize length,
+                           struct attempt *out)
+{
+    g_autoptr(GBytes) body = g_bytes_new_static(bytes, length);
+    send_patiently(delivery, http_client_post, path, body, out);
 }
 
 static void fill_receipt(const Delivery *delivery, struct attempt *attempt,
@@ -301,16 +313,32 @@ bool delivery_drain(Delivery *delivery, struct delivery_totals *out_totals, GErr
     return true;
 }
 
-bool delivery_post(Delivery *delivery, const char *path, const char *bytes, gsize length,
-                   GError **error)
+/* Without the spool. */
+static bool send_now(Delivery *delivery, send_fn send, const char *path, GBytes *body,
+                     GError **error)
 {
     begin_patience(delivery);
     g_auto(attempt_t) attempt = {0};
-    post_patiently(delivery, path, bytes, length, &attempt);
+    send_patiently(delivery, send, path, body, &attempt);
     if (attempt.verdict == RETRY_STORED)
         return true;
-    g_set_error(error, BREAKEVEN_ERROR,
-                attempt.verdict == RETRY_REFUSED ? ERROR_INVALID : ERROR_BUSY, "%s: %s",
-                delivery->server, attempt.message);
+    int code = attempt.answer.status == 404       ? ERROR_NOT_FOUND
+               : attempt.verdict == RETRY_REFUSED ? ERROR_INVALID
+                                                  : ERROR_BUSY;
+    g_set_error(error, BREAKEVEN_ERROR, code, "%s: %s", delivery->server, attempt.message);
     return false;
+}
+
+bool delivery_post(Delivery *delivery, const char *path, const char *bytes, gsize length,
+                   GError **error)
+{
+    g_autoptr(GBytes) body = g_bytes_new_static(bytes, length);
+    return send_now(delivery, http_client_post, path, body, error);
+}
+
+bool delivery_put(Delivery *delivery, const char *path, const char *bytes, gsize length,
+                  GError **error)
+{
+    g_autoptr(GBytes) body = g_bytes_new_static(bytes, length);
+    return send_now(delivery, http_client_put, path, body, error);
 }

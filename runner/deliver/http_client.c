@@ -143,6 +143,17 @@ void http_client_post(HttpClient *client, const char *url, const char *bytes, gs
     perform(client, url, code, out_answer);
 }
 
+void http_client_put(HttpClient *client, const char *url, const char *bytes, gsize length,
+                     struct http_answer *out_answer)
+{
+    CURLcode code = curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, "PUT");
+    if (code == CURLE_OK)
+        http_client_post(client, url, bytes, length, out_answer);
+    else
+        perform(client, url, code, out_answer);
+    curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, NULL);
+}
+
 void http_client_get(HttpClient *client, const char *url, struct http_answer *out_answer)
 {
     perform(client, url, curl_easy_setopt(client->curl, CURLOPT_HTTPGET, 1L), out_answer);

@@ -33,6 +33,9 @@ struct http_answer {
 /* POST with Content-Type application/json, uncompressed. */
 void http_client_post(HttpClient *client, const char *url, const char *bytes, gsize length,
                       struct http_answer *out_answer);
+/* The same with PUT. */
+void http_client_put(HttpClient *client, const char *url, const char *bytes, gsize length,
+                     struct http_answer *out_answer);
 /* GET, uncompressed. */
 void http_client_get(HttpClient *client, const char *url, struct http_answer *out_answer);
 void http_answer_clear(struct http_answer *answer);

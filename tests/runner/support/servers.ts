@@ -82,7 +82,7 @@ export interface Attempt {
 
 export type Behaviour = (response: ServerResponse, attempt: Attempt) => void;
 
-/** Answers the n-th request as the n-th behaviour says, and the last one ever after. */
+/** Answers the n-th request as the n-th behaviour says, and the last one ever after. Asked of commits and branches, it knows none. */
 export class FaultyServer {
   readonly attempts: Attempt[] = [];
   private server!: Server;
@@ -93,6 +93,7 @@ export class FaultyServer {
       let body = "";
       request.setEncoding("utf8").on("data", (text: string) => (body += text));
       request.on("end", () => {
+        if (request.method !== "POST" && request.url!.startsWith("/api/projects/")) return void response.writeHead(404).end();
         const attempt = { path: request.url!, headers: request.headers, body };
         faulty.attempts.push(attempt);
         behaviours[Math.min(faulty.attempts.length, behaviours.length) - 1]!(response, attempt);
