@@ -304,6 +304,35 @@ static const struct {
     {EXECUTOR_SPINS, "spins"},
 };
 
+/* What a user sets in the environment to steer an executor: as much a part of it as its version. */
+#define SETTINGS_BYTES_MAX 256u
+static const char *const settings[] = {
+    "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "MALLOC_ARENA_MAX", "OMP_DYNAMIC",     "OMP_NUM_THREADS",
+    "OMP_PLACES",        "OMP_PROC_BIND",  "OMP_THREAD_LIMIT", "OMP_WAIT_POLICY",
+};
+
+static bool is_plain(const char *text)
+{
+    while (g_ascii_isprint(*text)) {
+        text++;
+    }
+    return *text == '\0';
+}
+
+/* "OMP_PLACES=cores OMP_WAIT_POLICY=active", as much as a fact may hold; empty: none is set. */
+static char *settings_text(void)
+{
+    g_autoptr(GString) text = g_string_new("");
+    for (gsize i = 0; i < G_N_ELEMENTS(settings); i++) {
+        const char *value = g_getenv(settings[i]);
+        if (value && is_plain(value)) {
+            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", settings[i], value);
+        }
+    }
+    g_string_truncate(text, MIN(text->len, SETTINGS_BYTES_MAX));
+    return g_strchomp(g_string_free(g_steal_pointer(&text), FALSE));
+}
+
 /* Facts that do not make the result's identity, with those of the benchmark (a map, or NULL). */
 static char *child_info(const struct child *child, const char *own)
 {
@@ -332,6 +361,11 @@ static char *child_info(const struct child *child, const char *own)
     if (child->placement_cpus) {
         g_string_append(info, ",\"placement_cpus\":");
         json_append_string(info, child->placement_cpus);
+    }
+    g_autofree char *set = settings_text();
+    if (ops && *set) {
+        g_string_append(info, ",\"settings\":");
+        json_append_string(info, set);
     }
     g_autofree char *own_facts = own ? run_map_text(own) : NULL;
     if (own_facts && !g_str_equal(own_facts, "{}")) {

@@ -55,6 +55,15 @@ test("the documented example builds without a warning, keeps the contract and is
   for (const name of ["user_cpu", "system_cpu", "wakeups_per_task"]) assert.equal(beside[name].values.length, 1);
 });
 
+test("what is set in the environment to steer an executor is a fact of its results, as far as a fact may hold it", async () => {
+  const plan = join(folder, "settings.plan");
+  writeFileSync(plan, `[plan]\nname = settings\nrounds = 1\nsample-ms = 1\n[cells a]\nbench = ThreadedTaskGroup\nexecutor = fifo\nthreads = 2\ntask-cost = 100000\n`);
+  const settings = async (env: Record<string, string>) =>
+    JSON.parse((await world.expect(0, ["run", "--json", "--plan", plan], { env })).stdout).results[0].info.settings;
+  assert.equal(await settings({ OMP_WAIT_POLICY: "active", OMP_PLACES: "cores", OMP_DYNAMIC: "\u0007" }), "OMP_PLACES=cores OMP_WAIT_POLICY=active");
+  assert.equal((await settings({ OMP_PLACES: "x".repeat(1000) })).length, 256);
+});
+
 test("a library that crashes in a cell is that cell's error, and check-executor says so with status 1", async () => {
   const library = build("crash", example().replace('"pipe"', '"crash"').replace("job.task(job.argument);", "__builtin_trap();"));
   const plan = join(folder, "crash.plan");
