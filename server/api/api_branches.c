@@ -19,7 +19,7 @@ static void write_members(struct json_writer *writer, const char *project,
                     api_write_address("/api/projects/", project, "/branches/", head->branch, NULL));
     json_writer_string(writer, "head", head->commit->sha);
     json_writer_string(writer, "before", head->before ? head->before->sha : NULL);
-    json_writer_string(writer, "move", store_move_name(head->move));
+    json_writer_string(writer, "move", store_head_move_name(head->move));
     api_write_time_ms(writer, "moved", head->moved_ms);
     json_writer_string(writer, "who", head->who);
     api_write_taken(writer, "page",
@@ -77,7 +77,7 @@ static bool row_csv(struct api_list *list, gconstpointer item, struct csv_writer
     csv_writer_text(writer, head->branch);
     csv_writer_text(writer, head->commit->sha);
     csv_writer_text(writer, head->before ? head->before->sha : NULL);
-    csv_writer_text(writer, store_move_name(head->move));
+    csv_writer_text(writer, store_head_move_name(head->move));
     api_write_csv_time_ms(writer, head->moved_ms);
     csv_writer_text(writer, head->who);
     csv_writer_bool(writer, is_default(*project, head));

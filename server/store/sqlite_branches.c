@@ -68,7 +68,7 @@ bool sqlite_branch_set_head(SqliteBranchWriter *writer, int64_t project_id,
                             const struct store_head *head, GError **error)
 {
     return WRITE(SET_HEAD, "itiitit", project_id, head->branch, head->commit->id,
-                 head->before ? head->before->id : (int64_t)0, store_move_name(head->move),
+                 head->before ? head->before->id : (int64_t)0, store_head_move_name(head->move),
                  head->moved_ms, head->who);
 }
 

@@ -303,8 +303,8 @@ static bool take_head(struct loader *loader, sqlite3_stmt *row)
 {
     struct catalogue_project *project = by_id(loader->projects, sqlite3_column_int64(row, 0));
     struct store_commit *commit = commit_by_id(loader, sqlite3_column_int64(row, 2));
-    enum store_move move;
-    if (!project || !commit || !store_move_parse(text(row, 4), &move))
+    enum store_head_move move;
+    if (!project || !commit || !store_head_move_parse(text(row, 4), &move))
         return damaged(loader, "a head of no project or commit");
     struct store_head *head = g_new0(struct store_head, 1);
     *head = (struct store_head){.branch = g_strdup(text(row, 1)),

@@ -7,16 +7,16 @@
 
 static const char *const moves[] = {"made", "forward", "forced", "unproven"};
 
-const char *store_move_name(enum store_move move)
+const char *store_head_move_name(enum store_head_move move)
 {
     return moves[move];
 }
 
-bool store_move_parse(const char *word, enum store_move *out)
+bool store_head_move_parse(const char *word, enum store_head_move *out)
 {
     for (guint i = 0; word && i < G_N_ELEMENTS(moves); i++) {
         if (strcmp(moves[i], word) == 0) {
-            *out = (enum store_move)i;
+            *out = (enum store_head_move)i;
             return true;
         }
     }

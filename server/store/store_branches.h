@@ -13,20 +13,20 @@
 
 #define STORE_HEADS_MAX 10000u /* of a project */
 
-enum store_move {
+enum store_head_move {
     STORE_MOVE_MADE,
     STORE_MOVE_FORWARD,  /* to a descendant */
     STORE_MOVE_FORCED,   /* to no descendant */
     STORE_MOVE_UNPROVEN, /* the parents between are not known */
 };
-const char *store_move_name(enum store_move move); /* the words of schema and API */
-bool store_move_parse(const char *word, enum store_move *out);
+const char *store_head_move_name(enum store_head_move move); /* the words of schema and API */
+bool store_head_move_parse(const char *word, enum store_head_move *out);
 
 struct store_head {
     char *branch;
     struct store_commit *commit;
     struct store_commit *before; /* where it was, or NULL */
-    enum store_move move;        /* how it came from there */
+    enum store_head_move move;   /* how it came from there */
     int64_t moved_ms;
     char *who; /* or NULL */
 };

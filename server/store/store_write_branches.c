@@ -43,11 +43,12 @@ static bool remove_head(struct store_writer *writer, struct store_write *write, 
     return true;
 }
 
-static enum store_move move_of(const struct store_head *known, const struct store_commit *commit)
+static enum store_head_move move_of(const struct store_head *known,
+                                    const struct store_commit *commit)
 {
-    static const enum store_move moves[] = {[STORE_ANCESTRY_NO] = STORE_MOVE_FORCED,
-                                            [STORE_ANCESTRY_YES] = STORE_MOVE_FORWARD,
-                                            [STORE_ANCESTRY_UNKNOWN] = STORE_MOVE_UNPROVEN};
+    static const enum store_head_move moves[] = {[STORE_ANCESTRY_NO] = STORE_MOVE_FORCED,
+                                                 [STORE_ANCESTRY_YES] = STORE_MOVE_FORWARD,
+                                                 [STORE_ANCESTRY_UNKNOWN] = STORE_MOVE_UNPROVEN};
     return known ? moves[store_ancestry(known->commit, commit)] : STORE_MOVE_MADE;
 }
 

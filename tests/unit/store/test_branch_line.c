@@ -7,7 +7,7 @@
 
 struct head_outcome {
     struct outcome base;
-    enum store_move move;
+    enum store_head_move move;
     char *sha;
 };
 
@@ -41,7 +41,7 @@ static void head_outcome_clear(struct head_outcome *outcome)
 
 /* Expects a move; `sha` NULL removes. */
 static void must_move(Store *store, const char *branch, guint commit, enum store_outcome wanted,
-                      enum store_move move)
+                      enum store_head_move move)
 {
     g_autofree char *sha = sha_of(commit);
     struct head_outcome outcome = {0};
