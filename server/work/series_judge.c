@@ -27,7 +27,8 @@ const char *series_judge_branch(const struct store_project *project)
 
 bool series_judge_takes(const struct store_run *run, const char *branch)
 {
-    if (run->dirty || store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0)
+    if (run->dirty || store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0 ||
+        g_strcmp0(run->reason, "confirm") == 0)
         return false;
     bool is_default = strcmp(branch, run->project->default_branch) == 0;
     enum store_line line = is_default ? run->commit->line : STORE_LINE_UNKNOWN;
