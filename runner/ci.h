@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a CI system tells about the job that it runs, by its environment variables. */
+ * What a CI system tells about the job that it runs, by the variables and files that it documents:
+ * one row of a table for each system. */
 #pragma once
 
-#include <glib.h>
+#include "runner/ci_facts.h"
 
+/* All strings but `system` are owned; each may be NULL. */
 struct ci_job {
-    const char *system;       /* "github", "gitlab", …; NULL: none known */
-    const char *branch;       /* or NULL */
-    const char *pull_request; /* its number, or NULL */
-    const char *base;         /* the branch it is to go into, or NULL */
-    char *url;                /* of the job, or NULL; owned */
+    const char *system; /* "github", "gitlab", …; NULL: none known, and nothing else is set */
+    char *commit;       /* 40 or 64 hex: of a pull request its head, not the commit that merges it
+                           for trying */
+    char *branch;       /* the pull request's own */
+    char *pull_request; /* its number */
+    char *base_branch;  /* that the pull request is to go into */
+    char *base;         /* commit of it, or the first digits */
+    char *url;          /* of the job */
 };
 
-typedef const char *(*ci_lookup_fn)(const char *variable);
-
-/* Pure but for `lookup` (g_getenv). Strings but for url live as long as the environment. */
 struct ci_job ci_detect(ci_lookup_fn lookup);
 void ci_job_clear(struct ci_job *job);
 
 /* {"base":…,"ci":…,"pull_request":…,"url":…}: the run document's source; NULL where no system is
- * known. */
-char *ci_source_json(const struct ci_job *job);
+ * known. `base` is a whole sha or NULL. */
+char *ci_source_json(const struct ci_job *job, const char *base);

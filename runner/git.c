@@ -180,6 +180,13 @@ char *git_resolve(const char *revision)
     return resolve_commit(revision, NULL);
 }
 
+char *git_merge_base(const char *a, const char *b)
+{
+    const char *const argv[] = {"git", "merge-base", "--end-of-options", a, b, NULL};
+    g_autofree char *sha = git_line(argv);
+    return sha && text_is_sha(sha) ? g_steal_pointer(&sha) : NULL;
+}
+
 /* The answer of git cat-file --batch: "SHA commit SIZE\n" and SIZE bytes and "\n" for each, or "SHA
  * missing\n". */
 static bool take_batch(const struct git_output *output, GPtrArray *commits)

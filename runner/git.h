@@ -44,3 +44,6 @@ bool git_is_shallow(void);
 
 /* The whole id of a revision's commit; NULL where git knows none. */
 char *git_resolve(const char *revision);
+
+/* The newest commit that both descend from; NULL where the clone does not go back so far. */
+char *git_merge_base(const char *a, const char *b);

@@ -100,48 +100,128 @@ static bool override_commit(struct run_commit *commit, const Options *options, G
     return true;
 }
 
-/* git's facts; a whole id that git does not know stands for itself. */
-static bool take_commit(Provenance *provenance, const Options *options, GitFacts **out_facts,
-                        GError **error)
+static void take_facts(Provenance *provenance, GitFacts *facts)
 {
-    const char *given = options_value(options, "commit");
+    provenance->commit = g_steal_pointer(&facts->commit);
+    provenance->history = g_steal_pointer(&facts->history);
+    provenance->branch = g_strdup(facts->branch);
+    provenance->dirty = facts->dirty;
+}
+
+static void take_bare_commit(Provenance *provenance, const char *sha)
+{
+    provenance->commit = run_commit_new();
+    provenance->commit->sha = g_strdup(sha);
+}
+
+/* git's facts of the commit that is named; a whole id that git does not know stands for itself. */
+static bool take_named(Provenance *provenance, const char *given, GitFacts **out_facts,
+                       GError **error)
+{
     g_autoptr(GError) problem = NULL;
     *out_facts = git_read(given, GIT_HISTORY, &problem);
     if (*out_facts) {
-        GitFacts *facts = *out_facts;
-        provenance->commit = g_steal_pointer(&facts->commit);
-        provenance->history = g_steal_pointer(&facts->history);
-        provenance->branch = g_strdup(facts->branch);
-        provenance->dirty = facts->dirty;
-    } else if (given && text_is_sha(given)) {
-        provenance->commit = run_commit_new();
-        provenance->commit->sha = g_strdup(given);
+        take_facts(provenance, *out_facts);
+    } else if (text_is_sha(given)) {
+        take_bare_commit(provenance, given);
     } else {
-        if (given)
-            g_prefix_error(&problem, "--commit %s is no whole commit id, and ", given);
+        g_prefix_error(&problem, "--commit %s is no whole commit id, and ", given);
         g_propagate_error(error, g_steal_pointer(&problem));
         return false;
     }
-    return override_commit(provenance->commit, options, error);
+    return true;
+}
+
+/* Whether HEAD is the merge that a CI system made to try a pull request: nobody will see it again,
+ * and what is measured is the pull request's head. */
+static bool is_tried_merge(const GitFacts *head, const struct ci_job *job)
+{
+    char **parents = head->commit->parents;
+    return job->pull_request && job->commit && parents && g_strv_length(parents) > 1 &&
+           g_strv_contains((const char *const *)parents, job->commit);
+}
+
+/* HEAD is what is measured; a CI system's word counts where it is about HEAD, or git is not there.
+ */
+static bool take_current(Provenance *provenance, const struct ci_job *job, GitFacts **out_facts,
+                         GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    *out_facts = git_read(NULL, GIT_HISTORY, &problem);
+    if (!*out_facts) {
+        bool is_refused = g_error_matches(problem, BREAKEVEN_ERROR, ERROR_FORBIDDEN);
+        if (job->commit && !is_refused)
+            take_bare_commit(provenance, job->commit);
+        else
+            g_propagate_error(error, g_steal_pointer(&problem));
+        return job->commit && !is_refused;
+    }
+    bool dirty = (*out_facts)->dirty;
+    g_autoptr(GitFacts) tried =
+        is_tried_merge(*out_facts, job) ? git_read(job->commit, GIT_HISTORY, NULL) : NULL;
+    if (tried)
+        take_facts(provenance, tried);
+    else if (is_tried_merge(*out_facts, job))
+        take_bare_commit(provenance, job->commit); /* a shallow clone does not hold it */
+    else
+        take_facts(provenance, *out_facts);
+    provenance->dirty = dirty;
+    return true;
+}
+
+/* What a CI system calls the branch of its commit stands above what the checkout is on. */
+static void take_branch(Provenance *provenance, const char *given, const struct ci_job *job,
+                        bool is_named)
+{
+    bool is_its = g_strcmp0(job->commit, provenance->commit->sha) == 0;
+    const char *branch = given ? given
+                         : job->branch && (is_its || (!provenance->branch && !is_named))
+                             ? job->branch
+                             : NULL;
+    if (!branch)
+        return;
+    g_free(provenance->branch);
+    provenance->branch = g_strdup(branch);
+}
+
+/* Where the pull request left the branch that it is to go into, as far as the clone goes back; else
+ * that branch's commit; NULL where nothing is known. */
+static char *base_of(const struct ci_job *job, const char *commit)
+{
+    g_autofree char *remote =
+        job->base_branch ? g_strconcat("refs/remotes/origin/", job->base_branch, NULL) : NULL;
+    g_autofree char *base = job->base ? git_resolve(job->base) : NULL;
+    if (!base)
+        base = job->base && text_is_sha(job->base) ? g_strdup(job->base)
+               : remote                            ? git_resolve(remote)
+                                                   : NULL;
+    char *left_at = base ? git_merge_base(base, commit) : NULL;
+    return left_at ? left_at : g_steal_pointer(&base);
+}
+
+static bool fill(Provenance *provenance, const Options *options, const Settings *settings,
+                 const struct ci_job *job, GError **error)
+{
+    const char *commit = options_value(options, "commit");
+    g_autoptr(GitFacts) facts = NULL;
+    if (!take_machine(provenance, settings, error) ||
+        !(commit ? take_named(provenance, commit, &facts, error)
+                 : take_current(provenance, job, &facts, error)) ||
+        !override_commit(provenance->commit, options, error) ||
+        !take_project(provenance, settings, facts, error))
+        return false;
+    take_branch(provenance, options_value(options, "branch"), job, commit != NULL);
+    g_autofree char *base = base_of(job, provenance->commit->sha);
+    provenance->source_json = ci_source_json(job, base);
+    return take_reason(provenance, options_value(options, "reason"), job, error) &&
+           (!provenance->branch || check_name("branch", provenance->branch, error));
 }
 
 Provenance *provenance_gather(const Options *options, const Settings *settings, GError **error)
 {
     g_autoptr(Provenance) provenance = g_new0(Provenance, 1);
-    g_autoptr(GitFacts) facts = NULL;
-    if (!take_machine(provenance, settings, error) ||
-        !take_commit(provenance, options, &facts, error) ||
-        !take_project(provenance, settings, facts, error))
-        return NULL;
     struct ci_job job = ci_detect(g_getenv);
-    const char *branch = options_value(options, "branch");
-    if (branch || (!provenance->branch && job.branch && !options_value(options, "commit"))) {
-        g_free(provenance->branch);
-        provenance->branch = g_strdup(branch ? branch : job.branch);
-    }
-    provenance->source_json = ci_source_json(&job);
-    bool is_good = take_reason(provenance, options_value(options, "reason"), &job, error) &&
-                   (!provenance->branch || check_name("branch", provenance->branch, error));
+    bool is_good = fill(provenance, options, settings, &job, error);
     ci_job_clear(&job);
     return is_good ? g_steal_pointer(&provenance) : NULL;
 }

@@ -148,13 +148,46 @@ describe("the document", () => {
     const cwd = join(world.root, "detached");
     world.git(cwd, "checkout", "-q", "--detach");
     assert.equal((await document([], { cwd })).branch, undefined);
-    const env = { CI: "true", GITHUB_ACTIONS: "true", GITHUB_REF_NAME: "topic", BREAKEVEN_MACHINE: "ci-7" };
+    const env = { CI: "true", GITHUB_ACTIONS: "true", GITHUB_REF: "refs/heads/topic", BREAKEVEN_MACHINE: "ci-7" };
     const run = await document([], { cwd, env });
     assert.equal(run.branch, "topic");
     assert.equal(run.machine.name, "ci-7");
     assert.equal(run.reason, "merge");
     assert.equal(run.source.ci, "github");
     assert.equal((await document(["--branch", "mine"], { cwd, env })).branch, "mine");
+  });
+
+  test("on a pull request it is the head, not the merge that tries it, and the base is where it left", async () => {
+    const base = world.commit("base");
+    world.git(world.repository, "checkout", "-q", "-b", "fix");
+    const head = world.commit("fix");
+    world.git(world.repository, "checkout", "-q", "main");
+    const tip = world.git(world.repository, "commit-tree", "HEAD^{tree}", "-p", base, "-m", "main goes on");
+    world.git(world.repository, "update-ref", "refs/pull/17/merge", world.git(world.repository, "commit-tree", `${head}^{tree}`, "-p", tip, "-p", head, "-m", "try"));
+    const event = world.file("event.json", JSON.stringify({ number: 17, pull_request: { number: 17, head: { sha: head, ref: "fix" }, base: { sha: tip, ref: "main" } } }));
+    const env = {
+      CI: "true", BREAKEVEN_MACHINE: "ci-7", GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "pull_request", GITHUB_EVENT_PATH: event,
+      GITHUB_REF: "refs/pull/17/merge", GITHUB_HEAD_REF: "fix", GITHUB_BASE_REF: "main",
+    };
+    for (const depth of [[], ["--depth", "1"]]) {
+      const cwd = join(world.root, `pull${depth.length}`);
+      world.git(world.root, "init", "-q", cwd);
+      world.git(cwd, "fetch", "-q", ...depth, `file://${world.repository}`, "refs/pull/17/merge");
+      world.git(cwd, "checkout", "-q", "--detach", "FETCH_HEAD");
+      const run = await document(["--project", "demo"], { cwd, env });
+      assert.equal(run.commit.sha, head);
+      assert.equal(run.branch, "fix");
+      assert.equal(run.reason, "pull-request");
+      assert.deepEqual(run.source, { ci: "github", pull_request: "17", base: depth.length ? tip : base });
+      if (!depth.length) assert.deepEqual(run.commit.parents, [base]);
+    }
+    const pinned = await document(["--project", "demo", "--commit", tip, "--branch", "mine"], { cwd: join(world.root, "pull0"), env });
+    assert.deepEqual([pinned.commit.sha, pinned.branch], [tip, "mine"]); // what is said stands above all
+    const other = join(world.root, "pull0");
+    world.git(other, "checkout", "-q", "--detach", base); // what is measured is not what the job is about
+    assert.equal((await document(["--project", "demo"], { cwd: other, env })).commit.sha, base);
+    const bare = await document(["--project", "demo"], { cwd: world.root, env }); // no clone at all
+    assert.equal(bare.commit.sha, head);
   });
 
   test("a shallow clone's oldest commit names its absent parent", async () => {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What git says about normal, shallow, detached, dirty and foreign repositories, made in a folder
- * of their own; raw commits; what CI systems say. */
-#include "runner/ci.h"
+ * of their own; raw commits. */
 #include "runner/git.h"
 #include "runner/raw_commit.h"
 #include "tests/unit/runner/scratch.h"
@@ -260,53 +259,6 @@ static void test_other_encoding(void)
     run_commit_free(commit);
 }
 
-/* ---- CI systems ---- */
-
-static const char *const *variables;
-
-static const char *lookup(const char *name)
-{
-    for (const char *const *pair = variables; pair[0]; pair += 2)
-        if (strcmp(pair[0], name) == 0)
-            return pair[1];
-    return NULL;
-}
-
-static void test_ci(void)
-{
-    static const struct {
-        const char *variables[13];
-        const char *branch, *json;
-    } cases[] = {
-        {{"CI", "true", NULL}, NULL, NULL},
-        {{"GITHUB_ACTIONS", "true", "GITHUB_REF_NAME", "main", "GITHUB_SERVER_URL", "https://h",
-          "GITHUB_REPOSITORY", "o/r", "GITHUB_RUN_ID", "7", NULL},
-         "main",
-         "{\"ci\":\"github\",\"url\":\"https://h/o/r/actions/runs/7\"}"},
-        {{"GITHUB_ACTIONS", "true", "GITHUB_REF_NAME", "17/merge", "GITHUB_HEAD_REF", "fix",
-          "GITHUB_BASE_REF", "main", "GITHUB_EVENT_NAME", "pull_request", NULL},
-         "fix",
-         "{\"base\":\"main\",\"ci\":\"github\",\"pull_request\":\"17\"}"},
-        {{"GITLAB_CI", "true", "CI_COMMIT_REF_NAME", "topic", "CI_JOB_URL", "https://h/j/1", NULL},
-         "topic",
-         "{\"ci\":\"gitlab\",\"url\":\"https://h/j/1\"}"},
-        {{"BUILDKITE", "true", "BUILDKITE_BRANCH", "main", "BUILDKITE_PULL_REQUEST", "false", NULL},
-         "main",
-         "{\"ci\":\"buildkite\"}"},
-        {{"TF_BUILD", "True", "BUILD_SOURCEBRANCH", "refs/heads/a/b", NULL},
-         "a/b",
-         "{\"ci\":\"azure\"}"},
-    };
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        variables = cases[i].variables;
-        struct ci_job job = ci_detect(lookup);
-        g_autofree char *json = ci_source_json(&job);
-        g_assert_cmpstr(job.branch, ==, cases[i].branch);
-        g_assert_cmpstr(json, ==, cases[i].json);
-        ci_job_clear(&job);
-    }
-}
-
 static void set_up_git(void)
 {
     static const char *const settings[][2] = {
@@ -337,7 +289,6 @@ int main(int argc, char **argv)
     g_test_add_func("/raw-commit/odd", test_raw_odd_ones);
     g_test_add_func("/raw-commit/text", test_text_is_cleaned);
     g_test_add_func("/raw-commit/encoding", test_other_encoding);
-    g_test_add_func("/ci/systems", test_ci);
     int status = g_test_run();
     scratch_remove(root);
     return status;
