@@ -14,7 +14,7 @@
 #define TIMEOUT_MAX_S     3600u
 
 static const struct option_spec specs[] = {
-    {"json", 'j', OPTION_FLAG, NULL, "Print JSON"},
+    OPTION_ROW_JSON,
     {"timeout", 0, OPTION_VALUE, "SECONDS", "After which a check counts as hanging (default 20)"},
     {0},
 };
@@ -119,14 +119,7 @@ static int check_all(const Options *options, GError **error)
 
 int command_check_executor(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
-    if (!options) {
-        return COMMAND_FAILED;
-    }
-    if (options_flag(options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-        return EXIT_FINE;
-    }
-    return check_all(options, error);
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
+    return options ? check_all(options, error) : code;
 }

@@ -3,14 +3,13 @@
  * sees it. Main thread. */
 #include "runner/command.h"
 
-#include "runner/git.h"
 #include "runner/interrupt.h"
 #include "runner/judging.h"
 #include "runner/show/console.h"
 
 static const struct option_spec specs[] = {
     SETTINGS_OPTIONS_SERVER,
-    {"project", 'p', OPTION_VALUE, "NAME", "Project (name of the git remote or folder)"},
+    SETTINGS_OPTION_PROJECT,
     {"machine", 'm', OPTION_VALUE, "NAME", "Only what this machine measured"},
     JUDGING_OPTIONS,
     {"all", 'a', OPTION_FLAG, NULL, "List unchanged series too"},
@@ -60,20 +59,14 @@ static int compare(const Options *options, const Settings *settings, const char 
     json_t *comparison = judging_fetch(settings, path, 0, error);
     if (!comparison)
         return interrupt_requested() ? EXIT_INTERRUPTED : COMMAND_FAILED;
-    int code;
-    if (options_flag(options, "json")) {
+    struct judging_view view = {.all = options_flag(options, "all"),
+                                .is_message = options_flag(options, "json")};
+    if (view.is_message) {
         char *text = json_dumps(comparison, JSON_COMPACT);
         console_print("%s\n", text ? text : "null");
         free(text);
-        const json_t *counts = json_object_get(comparison, "counts");
-        bool regressed = json_integer_value(json_object_get(counts, "regressed")) > 0;
-        bool unsure = json_integer_value(json_object_get(counts, "unsure")) > 0;
-        code = regressed && judging.on_regressed ? EXIT_REGRESSED
-               : unsure && judging.on_unsure     ? EXIT_UNSURE
-                                                 : EXIT_FINE;
-    } else {
-        code = judging_show(&judging, comparison, options_flag(options, "all"));
     }
+    int code = judging_conclude(&judging, settings, comparison, view);
     json_decref(comparison);
     return code;
 }
@@ -83,34 +76,20 @@ static bool check(const Options *options, const Settings *settings, GError **err
     if (options_arguments(options)->len != 2)
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
                     "compare takes two: BASE and HEAD, as in compare main my-branch");
-    else if (!settings->server)
-        g_set_error(
-            error, BREAKEVEN_ERROR, ERROR_INVALID,
-            "no server is named; give --server http://127.0.0.1:8080 or set BREAKEVEN_SERVER");
     else
-        return true;
+        return command_needs_server(settings, error);
     return false;
 }
 
 int command_compare(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
     if (!options)
-        return COMMAND_FAILED;
-    if (options_flag(options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-        return EXIT_FINE;
-    }
+        return code;
     g_autoptr(Settings) settings = settings_read(options, error);
     if (!settings || !check(options, settings, error))
         return COMMAND_FAILED;
-    if (settings->project)
-        return compare(options, settings, settings->project, error);
-    g_autoptr(GitFacts) facts = git_read(NULL, 0, NULL);
-    if (facts && facts->project)
-        return compare(options, settings, facts->project, error);
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "the project is not known here; give --project NAME");
-    return COMMAND_FAILED;
+    g_autofree char *project = command_project(settings, error);
+    return project ? compare(options, settings, project, error) : COMMAND_FAILED;
 }

@@ -14,7 +14,7 @@
 
 static const struct option_spec specs[] = {
     SETTINGS_OPTIONS_SERVER,
-    {"project", 'p', OPTION_VALUE, "NAME", "Project (name of the git remote or folder)"},
+    SETTINGS_OPTION_PROJECT,
     {"branch", 'b', OPTION_VALUE, "NAME",
      "Branch of the commits (what HEAD points at, where RANGE is not given)"},
     {"max", 0, OPTION_VALUE, "N", "At most N commits, the newest (100000)"},
@@ -99,39 +99,25 @@ static int history(const Options *options, const Settings *settings, GError **er
         branch = facts->branch;
     history_say_shallow("and holds only the newest commits of its history: those before them stay "
                         "unknown to the server");
-    const struct telling telling = {.project =
-                                        settings->project ? settings->project : facts->project,
-                                    .branch = branch,
-                                    .range = range};
-    if (telling.project)
-        return send_history(settings, &telling, commits, error);
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "the project is not known here; give --project NAME");
-    return COMMAND_FAILED;
+    g_autofree char *project = command_project(settings, error);
+    const struct telling telling = {.project = project, .branch = branch, .range = range};
+    return project ? send_history(settings, &telling, commits, error) : COMMAND_FAILED;
 }
 
 int command_history(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
     if (!options)
-        return COMMAND_FAILED;
-    if (options_flag(options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-        return EXIT_FINE;
-    }
+        return code;
     g_autoptr(Settings) settings = settings_read(options, error);
     if (!settings)
         return COMMAND_FAILED;
-    if (options_arguments(options)->len > 1 || !settings->server) {
-        if (!settings->server)
-            g_set_error(
-                error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "no server is named; give --server http://127.0.0.1:8080 or set BREAKEVEN_SERVER");
-        else
-            g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                        "history takes one range, as in history v1.0..main");
+    if (!command_needs_server(settings, error))
         return COMMAND_FAILED;
-    }
-    return history(options, settings, error);
+    if (options_arguments(options)->len <= 1)
+        return history(options, settings, error);
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                "history takes one range, as in history v1.0..main");
+    return COMMAND_FAILED;
 }

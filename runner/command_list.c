@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 static const struct option_spec specs[] = {
-    {"json", 'j', OPTION_FLAG, NULL, "Print JSON"},
+    OPTION_ROW_JSON,
     {0},
 };
 
@@ -152,16 +152,13 @@ static void print_json(void)
 
 int command_list(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
     if (!options)
-        return COMMAND_FAILED;
-    if (options_flag(options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-    } else if (options_flag(options, "json")) {
+        return code;
+    if (options_flag(options, "json"))
         print_json();
-    } else {
+    else
         print_text();
-    }
-    return EXIT_FINE;
+    return code;
 }

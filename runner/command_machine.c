@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 static const struct option_spec specs[] = {
-    {"json", 'j', OPTION_FLAG, NULL, "Print JSON"},
+    OPTION_ROW_JSON,
     {0},
 };
 
@@ -146,12 +146,7 @@ static int show(bool is_json, GError **error)
 
 int command_machine(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
-    if (!options)
-        return COMMAND_FAILED;
-    if (!options_flag(options, "help"))
-        return show(options_flag(options, "json"), error);
-    g_autofree char *help = options_help(&usage);
-    console_print("%s", help);
-    return EXIT_FINE;
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
+    return options ? show(options_flag(options, "json"), error) : code;
 }

@@ -96,13 +96,6 @@ static bool check_options(const Options *options, const char *format, bool is_fo
     return true;
 }
 
-static bool set_no_server(GError **error)
-{
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "no server is named; give --server http://127.0.0.1:8080 or set BREAKEVEN_SERVER");
-    return false;
-}
-
 /* All files, read and checked; NULL where one of them cannot be sent. */
 static GPtrArray *read_files(const Options *options, const char *format,
                              const Provenance *provenance, GError **error)
@@ -144,10 +137,8 @@ static int post_files(const Options *options, const Settings *settings, const ch
                       bool is_foreign, GError **error)
 {
     bool is_dry = options_flag(options, "dry-run");
-    if (!is_dry && !settings->server) {
-        set_no_server(error);
+    if (!is_dry && !command_needs_server(settings, error))
         return COMMAND_FAILED;
-    }
     g_autoptr(Provenance) provenance =
         is_foreign ? provenance_gather(options, settings, error) : NULL;
     if (is_foreign && !provenance)
@@ -165,10 +156,8 @@ static int post_files(const Options *options, const Settings *settings, const ch
 
 static int post_spool(const Settings *settings, GError **error)
 {
-    if (!settings->server) {
-        set_no_server(error);
+    if (!command_needs_server(settings, error))
         return COMMAND_FAILED;
-    }
     g_autoptr(Delivery) delivery = report_open_delivery(settings, error);
     struct delivery_totals totals = {0};
     if (!delivery || !delivery_drain(delivery, &totals, error))
@@ -184,14 +173,10 @@ static int post_spool(const Settings *settings, GError **error)
 
 int command_post(int argc, char **argv, GError **error)
 {
-    g_autoptr(Options) options = options_parse(&usage, argc, argv, error);
+    int code = EXIT_FINE;
+    g_autoptr(Options) options = command_begin(&usage, argc, argv, &code, error);
     if (!options)
-        return COMMAND_FAILED;
-    if (options_flag(options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-        return EXIT_FINE;
-    }
+        return code;
     const char *given = options_value(options, "format");
     const char *format = given ? given : POSTING_FORMAT;
     bool is_foreign = strcmp(format, POSTING_FORMAT) != 0;

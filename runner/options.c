@@ -124,32 +124,44 @@ static void set_left_over(const struct option_usage *usage, const char *argument
                 "%s takes no argument \"%s\"; options begin with --", usage->command, argument);
 }
 
-/* What GOptionContext left: unknown options and arguments; behind "--" all are arguments. */
+static bool take_argument(Options *options, const char *argument, GError **error)
+{
+    if (!options->usage->arguments) {
+        set_left_over(options->usage, argument, error);
+        return false;
+    }
+    g_ptr_array_add(options->arguments, g_strdup(argument));
+    return true;
+}
+
+/* What GOptionContext left: unknown options and arguments. */
 static bool take_rest(Options *options, char **rest, GError **error)
 {
-    bool only_arguments = false;
     for (char **item = rest; *item; item++) {
-        if (!only_arguments && strcmp(*item, "--") == 0) {
-            only_arguments = true;
-            continue;
-        }
-        if (!only_arguments && (*item)[0] == '-' && (*item)[1] != '\0') {
+        if ((*item)[0] == '-' && (*item)[1] != '\0') {
             set_unknown_option(options->usage, *item, error);
             return false;
         }
-        if (!options->usage->arguments) {
-            set_left_over(options->usage, *item, error);
+        if (!take_argument(options, *item, error))
             return false;
-        }
-        g_ptr_array_add(options->arguments, g_strdup(*item));
     }
     return true;
+}
+
+/* Behind "--" all are arguments, which GOptionContext does not get to see: it would drop the mark,
+ * and then take an argument of a command for an option of ours. */
+static int find_mark(int argc, char **argv)
+{
+    int mark = 0;
+    while (mark < argc && strcmp(argv[mark], "--") != 0)
+        mark++;
+    return mark;
 }
 
 /* GOptionContext takes --flag=value and forgets the value. */
 static bool check_flags(const struct option_usage *usage, int argc, char **argv, GError **error)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    for (int i = 1; i < argc; i++) {
         gsize length = strcspn(argv[i], "=");
         if (!g_str_has_prefix(argv[i], "--") || argv[i][length] == '\0')
             continue;
@@ -166,7 +178,8 @@ static bool check_flags(const struct option_usage *usage, int argc, char **argv,
 
 Options *options_parse(const struct option_usage *usage, int argc, char **argv, GError **error)
 {
-    if (!check_flags(usage, argc, argv, error))
+    int mark = find_mark(argc, argv);
+    if (!check_flags(usage, mark, argv, error))
         return NULL;
     g_autoptr(Options) options = g_new0(Options, 1);
     options->usage = usage;
@@ -174,8 +187,8 @@ Options *options_parse(const struct option_usage *usage, int argc, char **argv, 
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     options->arguments = g_ptr_array_new_with_free_func(g_free);
 
-    g_auto(GStrv) rest = g_new0(char *, (gsize)argc + 1);
-    for (int i = 0; i < argc; i++)
+    g_auto(GStrv) rest = g_new0(char *, (gsize)mark + 1);
+    for (int i = 0; i < mark; i++)
         rest[i] = g_strdup(argv[i]);
     g_autoptr(GOptionContext) context = context_new(usage, options);
     g_autoptr(GError) problem = NULL;
@@ -187,7 +200,10 @@ Options *options_parse(const struct option_usage *usage, int argc, char **argv, 
     }
     if (options_flag(options, "help"))
         return g_steal_pointer(&options);
-    return take_rest(options, rest[0] ? rest + 1 : rest, error) ? g_steal_pointer(&options) : NULL;
+    bool is_good = take_rest(options, rest[0] ? rest + 1 : rest, error);
+    for (int i = mark + 1; is_good && i < argc; i++)
+        is_good = take_argument(options, argv[i], error);
+    return is_good ? g_steal_pointer(&options) : NULL;
 }
 
 void options_free(Options *options)

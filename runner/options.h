@@ -30,6 +30,12 @@ struct option_usage {
     const struct option_spec *specs; /* ends with a row whose name is NULL; --help is added */
 };
 
+/* A row that several commands have. */
+#define OPTION_ROW_JSON                                                                            \
+    {                                                                                              \
+        "json", 'j', OPTION_FLAG, NULL, "Print JSON"                                               \
+    }
+
 typedef struct options Options;
 
 /* argv[0] is the command's name; argv is not changed. ERROR_INVALID. */

@@ -35,8 +35,12 @@ typedef struct settings {
     {                                                                                              \
         "config", 0, OPTION_VALUE, "FILE", "Key file ($XDG_CONFIG_HOME/breakeven/runner.conf)"     \
     }
+#define SETTINGS_OPTION_PROJECT                                                                    \
+    {                                                                                              \
+        "project", 'p', OPTION_VALUE, "NAME", "Project (name of the git remote or folder)"         \
+    }
 #define SETTINGS_OPTIONS_IDENTITY                                                                  \
-    {"project", 'p', OPTION_VALUE, "NAME", "Project (name of the git remote or folder)"},          \
+    SETTINGS_OPTION_PROJECT,                                                                       \
     {                                                                                              \
         "machine", 'm', OPTION_VALUE, "NAME", "Machine (host name; must be given where CI is set)" \
     }

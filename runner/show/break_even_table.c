@@ -2,36 +2,28 @@
  * Makes the text of the table of break-even; it writes nothing itself. Pure; any thread. */
 #include "runner/show/break_even_table.h"
 
+#include "runner/show/columns.h"
 #include "runner/show/table.h"
 #include "schema/summary.h"
 #include <string.h>
 
 enum { NAME, CALLER, REPLY, THROUGHPUT, METG, ROUNDS, COLUMNS };
 
-static const struct {
-    const char *head, *metric, *low, *high; /* the names beside which the interval stands */
-} columns[COLUMNS] = {
-    [NAME] = {"Break-even of a task's work", NULL, NULL, NULL},
-    [CALLER] = {"caller", "caller_break_even", "caller_low", "caller_high"},
-    [REPLY] = {"reply", "reply_break_even", "reply_low", "reply_high"},
-    [THROUGHPUT] = {"throughput", "throughput_break_even", "throughput_low", "throughput_high"},
-    [METG] = {"METG(50 %)", "metg_50", "metg_50_low", "metg_50_high"},
-    [ROUNDS] = {"n", NULL, NULL, NULL},
-};
+static const char *const heads[COLUMNS + 1] = {
+    "Break-even of a task's work", "caller", "reply", "throughput", "METG(50 %)", "n", NULL};
 
-static const struct run_metric *find_metric(const struct run_result *result, const char *name)
-{
-    for (guint i = 0; i < result->metrics->len; i++) {
-        const struct run_metric *metric = (const struct run_metric *)result->metrics->pdata[i];
-        if (strcmp(metric->name, name) == 0)
-            return metric;
-    }
-    return NULL;
-}
+static const struct {
+    const char *metric, *low, *high; /* the names beside which the interval stands */
+} answers[COLUMNS] = {
+    [CALLER] = {"caller_break_even", "caller_low", "caller_high"},
+    [REPLY] = {"reply_break_even", "reply_low", "reply_high"},
+    [THROUGHPUT] = {"throughput_break_even", "throughput_low", "throughput_high"},
+    [METG] = {"metg_50", "metg_50_low", "metg_50_high"},
+};
 
 bool break_even_table_takes(const struct run_result *result)
 {
-    return find_metric(result, columns[METG].metric) != NULL;
+    return table_metric(result, answers[METG].metric) != NULL;
 }
 
 /* The least (or the largest) of what stands beside; false where nothing does. */
@@ -53,7 +45,7 @@ static bool end_beside(const struct run_result *result, const char *name, bool l
 
 static char *answer_text(const struct run_result *result, int column)
 {
-    const struct run_metric *metric = find_metric(result, columns[column].metric);
+    const struct run_metric *metric = table_metric(result, answers[column].metric);
     if (!metric)
         return g_strdup("-");
     struct summary summary = summary_of_metric(metric);
@@ -61,8 +53,8 @@ static char *answer_text(const struct run_result *result, int column)
     if (summary.censored)
         return g_strdup_printf("%s %s", summary.censored > 0 ? ">" : "<", center);
     double low_ns = summary.low, high_ns = summary.high;
-    if (!summary.has_interval && (!end_beside(result, columns[column].low, false, &low_ns) ||
-                                  !end_beside(result, columns[column].high, true, &high_ns)))
+    if (!summary.has_interval && (!end_beside(result, answers[column].low, false, &low_ns) ||
+                                  !end_beside(result, answers[column].high, true, &high_ns)))
         return g_steal_pointer(&center);
     g_autofree char *low = table_time(low_ns), *high = table_time(high_ns);
     return g_strdup_printf("%s [%s .. %s]", center, low, high);
@@ -71,7 +63,7 @@ static char *answer_text(const struct run_result *result, int column)
 static char **make_row(const struct run_result *result)
 {
     char **row = g_new0(char *, COLUMNS + 1);
-    const struct run_metric *metg = find_metric(result, columns[METG].metric);
+    const struct run_metric *metg = table_metric(result, answers[METG].metric);
     row[NAME] = table_name(result);
     for (int c = CALLER; c <= METG; c++)
         row[c] = answer_text(result, c);
@@ -80,57 +72,13 @@ static char **make_row(const struct run_result *result)
     return row;
 }
 
-static void append_row(GString *out, const struct run_result *result, char *const *row,
-                       const gsize *widths)
-{
-    for (int c = 0; c < COLUMNS; c++) {
-        int padding = (int)(widths[c] - (gsize)g_utf8_strlen(row[c], -1));
-        if (c == NAME)
-            g_string_append_printf(out, "%s%*s", row[c], padding, "");
-        else
-            g_string_append_printf(out, "  %*s%s", padding, "", row[c]);
-    }
-    for (guint i = 0; result && i < result->flags->len; i++)
-        g_string_append_printf(out, "%s%s", i ? ", " : "  ", (const char *)result->flags->pdata[i]);
-    if (result && result->error)
-        g_string_append_printf(out, "  ERROR: %s", result->error);
-    g_string_append_c(out, '\n');
-}
-
-static void widen(gsize *widths, char *const *row)
-{
-    for (int c = 0; c < COLUMNS; c++)
-        widths[c] = MAX(widths[c], (gsize)g_utf8_strlen(row[c], -1));
-}
-
 GString *break_even_table_draw(const GPtrArray *results)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-    g_autoptr(GPtrArray) taken = g_ptr_array_new();
-    gsize widths[COLUMNS] = {0}, total = 0;
-    g_auto(GStrv) head = g_new0(char *, COLUMNS + 1);
-    for (int c = 0; c < COLUMNS; c++)
-        head[c] = g_strdup(columns[c].head);
-    widen(widths, head);
+    g_autoptr(Columns) columns = columns_new(COLUMNS_NUMBERS, heads);
     for (guint i = 0; i < results->len; i++) {
-        struct run_result *result = (struct run_result *)results->pdata[i];
-        if (!break_even_table_takes(result))
-            continue;
-        g_ptr_array_add(taken, result);
-        g_ptr_array_add(rows, make_row(result));
-        widen(widths, (char *const *)rows->pdata[rows->len - 1]);
+        const struct run_result *result = (const struct run_result *)results->pdata[i];
+        if (break_even_table_takes(result))
+            columns_take(columns, make_row(result), table_note(result));
     }
-    if (rows->len == 0)
-        return NULL;
-    GString *out = g_string_new(NULL);
-    append_row(out, NULL, head, widths);
-    for (int c = 0; c < COLUMNS; c++)
-        total += widths[c] + (c ? 2 : 0);
-    for (gsize i = 0; i < total; i++)
-        g_string_append_c(out, '-');
-    g_string_append_c(out, '\n');
-    for (guint i = 0; i < rows->len; i++)
-        append_row(out, (const struct run_result *)taken->pdata[i], (char *const *)rows->pdata[i],
-                   widths);
-    return out;
+    return columns_draw(columns);
 }

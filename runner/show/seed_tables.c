@@ -68,16 +68,6 @@ static const char *param_of(const struct run_result *result, const char *name)
     return "";
 }
 
-static const struct run_metric *metric_of(const struct run_result *result, const char *name)
-{
-    for (guint i = 0; i < result->metrics->len; i++) {
-        const struct run_metric *metric = (const struct run_metric *)result->metrics->pdata[i];
-        if (strcmp(metric->name, name) == 0)
-            return metric;
-    }
-    return NULL;
-}
-
 /* The names of the executors that have results of a benchmark, in their order. */
 static guint executors_of(const GPtrArray *results, const char *bench_prefix, const char **out)
 {
@@ -128,7 +118,7 @@ static char *arrow_cell(const GPtrArray *results, const struct arrow_row *row, c
         const struct run_result *result = (const struct run_result *)results->pdata[i];
         if (!is_arrow_cell(result, row, executor))
             continue;
-        const struct run_metric *rate = metric_of(result, "items_per_second");
+        const struct run_metric *rate = table_metric(result, "items_per_second");
         return rate ? table_rate(summary_in_result(result, rate).center) : g_strdup("error");
     }
     return g_strdup("-");
@@ -200,7 +190,7 @@ static char *blog_cell(const GPtrArray *results, const char *bench, const char *
             strcmp(param_of(result, "pause_us"), pause) != 0 || *param_of(result, "placement"))
             continue;
         struct histogram_bounds bounds;
-        const struct run_metric *latency = metric_of(result, "latency");
+        const struct run_metric *latency = table_metric(result, "latency");
         return latency && histogram_metric_quantile(latency, 0.5, &bounds) ? us_text(bounds.middle)
                                                                            : g_strdup("error");
     }

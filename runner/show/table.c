@@ -2,23 +2,15 @@
  * Makes the table's text; it writes nothing itself. Pure; any thread. */
 #include "runner/show/table.h"
 
+#include "runner/show/columns.h"
 #include "schema/summary.h"
 #include <math.h>
 #include <string.h>
 
-enum {
-    COLUMN_NAME,
-    COLUMN_TIME,
-    COLUMN_CPU,
-    COLUMN_RATE,
-    COLUMN_N,
-    COLUMN_INTERVAL,
-    COLUMN_NOTE,
-    COLUMNS
-};
+enum { COLUMN_NAME, COLUMN_TIME, COLUMN_CPU, COLUMN_RATE, COLUMN_N, COLUMN_INTERVAL, COLUMNS };
 
-static const char *const heads[COLUMNS] = {"Benchmark",       "Time", "CPU/item", "Items/s", "n",
-                                           "95 % of items/s", ""};
+static const char *const heads[COLUMNS + 1] = {
+    "Benchmark", "Time", "CPU/item", "Items/s", "n", "95 % of items/s", NULL};
 
 struct unit {
     double scale;
@@ -80,7 +72,7 @@ char *table_name(const struct run_result *result)
     return g_string_free(name, FALSE);
 }
 
-static const struct run_metric *find_metric(const struct run_result *result, const char *name)
+const struct run_metric *table_metric(const struct run_result *result, const char *name)
 {
     for (guint i = 0; i < result->metrics->len; i++) {
         const struct run_metric *metric = (const struct run_metric *)result->metrics->pdata[i];
@@ -92,13 +84,13 @@ static const struct run_metric *find_metric(const struct run_result *result, con
 
 static char *metric_text(const struct run_result *result, const char *name, char *(*format)(double))
 {
-    const struct run_metric *metric = find_metric(result, name);
+    const struct run_metric *metric = table_metric(result, name);
     return metric ? format(summary_in_result(result, metric).center) : g_strdup("-");
 }
 
 static void fill_rate(char **row, const struct run_result *result)
 {
-    const struct run_metric *rate = find_metric(result, "items_per_second");
+    const struct run_metric *rate = table_metric(result, "items_per_second");
     struct summary summary = rate ? summary_in_result(result, rate) : (struct summary){0};
     row[COLUMN_RATE] = rate ? table_rate(summary.center) : g_strdup("-");
     row[COLUMN_N] = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)summary.n);
@@ -110,83 +102,55 @@ static void fill_rate(char **row, const struct run_result *result)
     }
 }
 
-static char *note_text(const struct run_result *result, guint effective_cpus)
+/* "a, b, ERROR: c" behind what is there. */
+static void append_note(GString *note, const struct run_result *result)
 {
-    GString *note = g_string_new(NULL);
-    const char *threads = param_value(result, "threads");
-    if (threads && effective_cpus && g_ascii_strtoull(threads, NULL, 10) > effective_cpus)
-        g_string_append(note, "oversubscribed");
     for (guint i = 0; i < result->flags->len; i++)
         g_string_append_printf(note, "%s%s", note->len ? ", " : "",
                                (const char *)result->flags->pdata[i]);
     if (result->error)
         g_string_append_printf(note, "%sERROR: %s", note->len ? ", " : "", result->error);
+}
+
+char *table_note(const struct run_result *result)
+{
+    GString *note = g_string_new(NULL);
+    append_note(note, result);
     return g_string_free(note, FALSE);
 }
 
-static char **make_row(const struct run_result *result, guint effective_cpus)
+static bool is_oversubscribed(const struct run_result *result, guint effective_cpus)
+{
+    const char *threads = param_value(result, "threads");
+    return threads && effective_cpus && g_ascii_strtoull(threads, NULL, 10) > effective_cpus;
+}
+
+static char **make_row(const struct run_result *result)
 {
     char **row = g_new0(char *, COLUMNS + 1);
     row[COLUMN_NAME] = table_name(result);
     row[COLUMN_TIME] = metric_text(result, "real_time", table_time);
     row[COLUMN_CPU] = metric_text(result, "cpu_time_per_item", table_time);
     fill_rate(row, result);
-    row[COLUMN_NOTE] = note_text(result, effective_cpus);
     return row;
-}
-
-static void append_spaces(GString *out, gsize n)
-{
-    for (gsize i = 0; i < n; i++)
-        g_string_append_c(out, ' ');
-}
-
-/* Names stand at the left, numbers at the right. */
-static void append_row(GString *out, char *const *row, const gsize *widths)
-{
-    for (int c = 0; c < COLUMNS; c++) {
-        gsize padding = widths[c] - (gsize)g_utf8_strlen(row[c], -1);
-        bool is_left = c == COLUMN_NAME || c == COLUMN_NOTE;
-        if (c == COLUMN_NOTE && *row[c] == '\0')
-            continue;
-        append_spaces(out, c == COLUMN_NAME ? 0 : 2);
-        append_spaces(out, is_left ? 0 : padding);
-        g_string_append(out, row[c]);
-        append_spaces(out, c == COLUMN_NAME ? padding : 0);
-    }
-    g_string_append_c(out, '\n');
 }
 
 GString *table_draw(const GPtrArray *results, guint effective_cpus)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-    gsize widths[COLUMNS] = {0};
-    g_auto(GStrv) head = g_new0(char *, COLUMNS + 1);
-    for (int c = 0; c < COLUMNS; c++) {
-        head[c] = g_strdup(heads[c]);
-        widths[c] = (gsize)g_utf8_strlen(heads[c], -1);
-    }
-    bool has_note = false;
+    g_autoptr(Columns) columns = columns_new(COLUMNS_NUMBERS, heads);
+    bool any = false;
     for (guint i = 0; i < results->len; i++) {
-        char **row = make_row((const struct run_result *)results->pdata[i], effective_cpus);
-        for (int c = 0; c < COLUMNS; c++)
-            widths[c] = MAX(widths[c], (gsize)g_utf8_strlen(row[c], -1));
-        has_note = has_note || strstr(row[COLUMN_NOTE], "oversubscribed");
-        g_ptr_array_add(rows, row);
+        const struct run_result *result = (const struct run_result *)results->pdata[i];
+        bool is_over = is_oversubscribed(result, effective_cpus);
+        GString *note = g_string_new(is_over ? "oversubscribed" : NULL);
+        append_note(note, result);
+        columns_take(columns, make_row(result), g_string_free(note, FALSE));
+        any = any || is_over;
     }
-    GString *out = g_string_new(NULL);
-    append_row(out, head, widths);
-    gsize total = 0;
-    for (int c = 0; c < COLUMN_NOTE; c++)
-        total += widths[c] + (c ? 2 : 0);
-    for (gsize i = 0; i < total; i++)
-        g_string_append_c(out, '-');
-    g_string_append_c(out, '\n');
-    for (guint i = 0; i < rows->len; i++)
-        append_row(out, (char *const *)rows->pdata[i], widths);
-    if (has_note)
+    GString *out = columns_draw(columns);
+    if (any)
         g_string_append_printf(
             out, "oversubscribed: more threads than the %u %s that this process can use\n",
             effective_cpus, effective_cpus == 1 ? "CPU" : "CPUs");
-    return out;
+    return out ? out : g_string_new(NULL);
 }

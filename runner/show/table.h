@@ -12,6 +12,12 @@ GString *table_draw(const GPtrArray *results, guint effective_cpus);
  * others by name. */
 char *table_name(const struct run_result *result);
 
+/* "disturbed, handoff, ERROR: killed": flags and error, for the end of a row; "" for neither. */
+char *table_note(const struct run_result *result);
+
+/* The first metric of that name, whatever its unit; NULL where there is none. */
+const struct run_metric *table_metric(const struct run_result *result, const char *name);
+
 /* "724 ns", "7.33 us", "163 ms", "2.04 s": three digits. */
 char *table_time(double ns);
 
