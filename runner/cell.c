@@ -5,49 +5,35 @@
 #include "runner/cell_document.h"
 #include "runner/cell_frame.h"
 #include "runner/cell_process.h"
-#include <signal.h>
-#include <string.h>
 
-/* One line of printable UTF-8, whatever a crashing process wrote. */
-static char *tail_as_line(const GString *tail)
+static char *describe_end(const struct cell *cell, const ChildOutcome *outcome,
+                          const struct cell_request *request, const GError *wrong)
 {
-    g_autofree char *text = g_utf8_make_valid(tail->str, (gssize)tail->len);
-    for (char *c = text; *c; c++) {
-        if (g_ascii_iscntrl(*c)) {
-            *c = ' ';
-        }
+    if (cell->program && outcome->end == CHILD_EXITED && outcome->code == CELL_EXIT_ORDER) {
+        return g_strdup_printf("%s does not measure such a cell: it is no breakeven-runner, or one "
+                               "of another version",
+                               cell->program);
     }
-    return g_strdup(g_strstrip(text));
-}
-
-static char *describe_end(const CellOutcome *outcome, const struct cell_request *request,
-                          const GError *wrong)
-{
+    g_autofree char *end = child_describe_end(outcome, request->timeout_seconds);
     switch (outcome->end) {
-    case CELL_TIMED_OUT:
-        return g_strdup_printf("no answer within %u s: it hangs, or needs more time",
-                               request->timeout_seconds);
-    case CELL_KILLED: {
-        const char *name = sigabbrev_np(outcome->code);
-        const char *description = sigdescr_np(outcome->code);
-        return g_strdup_printf("crashed: killed by SIG%s (%s)", name ? name : "?",
-                               description ? description : "unknown signal");
-    }
-    case CELL_EXITED:
+    case CHILD_TIMED_OUT:
+        return g_steal_pointer(&end);
+    case CHILD_KILLED:
+        return g_strdup_printf("crashed: %s", end);
+    case CHILD_EXITED:
         break;
     }
-    if (outcome->code != 0) {
-        return g_strdup_printf("ended with exit status %d and without a result", outcome->code);
-    }
-    return g_strdup_printf("ended without a result: %s", wrong ? wrong->message : "no answer");
+    return end ? g_strdup_printf("%s and without a result", end)
+               : g_strdup_printf("ended without a result: %s",
+                                 wrong ? wrong->message : "no answer");
 }
 
-static struct run_result *result_of_failure(const struct cell *cell, const CellOutcome *outcome,
+static struct run_result *result_of_failure(const struct cell *cell, const ChildOutcome *outcome,
                                             const struct cell_request *request, const GError *wrong)
 {
     struct run_result *result = cell_result_new(cell->bench, &cell->values);
-    g_autofree char *end = describe_end(outcome, request, wrong);
-    g_autofree char *tail = tail_as_line(outcome->tail);
+    g_autofree char *end = describe_end(cell, outcome, request, wrong);
+    g_autofree char *tail = child_tail_line(outcome);
     result->error = *tail ? g_strdup_printf("%s; it said: %s", end, tail) : g_steal_pointer(&end);
     return result;
 }
@@ -58,11 +44,11 @@ struct run_result *cell_measure(const struct cell *cell, const struct cell_reque
     const char *document;
     size_t length;
     *out_iterations = 0;
-    g_autoptr(CellOutcome) outcome = cell_process_run(cell, request, error);
+    g_autoptr(ChildOutcome) outcome = cell_process_run(cell, request, error);
     if (!outcome) {
         return NULL;
     }
-    if (outcome->end != CELL_EXITED || outcome->code != 0) {
+    if (outcome->end != CHILD_EXITED || outcome->code != 0) {
         return result_of_failure(cell, outcome, request, NULL);
     }
     g_autoptr(GError) wrong = NULL;

@@ -13,6 +13,9 @@
 struct cell {
     const struct bench *bench;
     struct bench_case values;
+    /* Of another build of what is measured; NULL: this one's. Owned by nobody here. */
+    const char *program; /* path of a breakeven-runner that measures the cell in place of this */
+    const char *library; /* path of a library that is the executor `values` names */
 };
 
 struct cell_request {

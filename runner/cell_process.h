@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The child process of a cell: the order it is given as arguments, how it is started in a group of
- * its own, read, timed out and killed. It knows bytes and exit states; what the bytes mean is
- * cell.c's. */
+ * The child process of a cell: the order it is given as arguments, and what it says in the end. It
+ * knows bytes and exit states; what the bytes mean is cell.c's. */
 #pragma once
 
 #include "runner/cell.h"
+#include "runner/child_process.h"
 #include <sys/types.h>
 
 #define CELL_RESULT_FD   3 /* where the child writes its frame; 1 and 2 are the tail that is kept */
 #define CELL_EXIT_ORDER  64 /* the order is not understood, or the parent is gone */
 #define CELL_EXIT_WRITE  65 /* the frame could not be written */
-#define CELL_TAIL_BYTES  1024u
 #define CELL_SAMPLES_MAX 10000u
 
 struct cell_order {
@@ -24,20 +23,7 @@ struct cell_order {
 /* argv as cell_process_run makes it; false where it is anything else. */
 bool cell_order_parse(int argc, char **argv, struct cell_order *out);
 
-enum cell_end { CELL_EXITED, CELL_KILLED, CELL_TIMED_OUT };
-
-typedef struct cell_outcome {
-    enum cell_end end;
-    int code; /* exit status, or the signal's number */
-    GByteArray
-        *bytes;    /* what it wrote to CELL_RESULT_FD, at most CELL_FRAME_BYTES_MAX and one more */
-    GString *tail; /* the last CELL_TAIL_BYTES of its output and error streams */
-} CellOutcome;
-
-void cell_outcome_free(CellOutcome *outcome);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(CellOutcome, cell_outcome_free)
-
 /* Starts this program again with the order, and returns when it and its group are gone. NULL with
  * an error where no process could be started. One at a time in a program. */
-CellOutcome *cell_process_run(const struct cell *cell, const struct cell_request *request,
-                              GError **error);
+ChildOutcome *cell_process_run(const struct cell *cell, const struct cell_request *request,
+                               GError **error);

@@ -16,6 +16,26 @@
 #define US_PER_S        1e6
 #define MS_PER_S        1e3
 
+bool noise_parse_pressure(const char *text, double *out_ms)
+{
+    const char *line_end = strchr(text, '\n'), *total = strstr(text, " total=");
+    if (strncmp(text, "some ", strlen("some ")) != 0 || !total || (line_end && total > line_end)) {
+        return false;
+    }
+    char *end;
+    const char *digits = total + strlen(" total=");
+    uint64_t total_us = strtoull(digits, &end, 10);
+    *out_ms = (double)total_us / (US_PER_S / MS_PER_S);
+    return end != digits;
+}
+
+bool noise_read_pressure(double *out_ms)
+{
+    char text[STAT_LINE_BYTES];
+    return fact_file_read("/proc/pressure/cpu", text, sizeof text) &&
+           noise_parse_pressure(text, out_ms);
+}
+
 bool noise_parse_stat(const char *text, uint64_t *out_busy_ticks, uint64_t *out_steal_ticks)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
@@ -57,12 +77,13 @@ void noise_read(struct noise_reading *out)
         out->busy_s = (double)busy_ticks / (double)ticks_per_s;
         out->steal_s = (double)steal_ticks / (double)ticks_per_s;
     }
-    struct rusage usage = {0};
+    struct rusage usage = {0}, children = {0};
     getrusage(RUSAGE_SELF, &usage);
-    out->own_user_s = timeval_s(&usage.ru_utime);
-    out->own_system_s = timeval_s(&usage.ru_stime);
-    out->voluntary = usage.ru_nvcsw;
-    out->involuntary = usage.ru_nivcsw;
+    getrusage(RUSAGE_CHILDREN, &children);
+    out->own_user_s = timeval_s(&usage.ru_utime) + timeval_s(&children.ru_utime);
+    out->own_system_s = timeval_s(&usage.ru_stime) + timeval_s(&children.ru_stime);
+    out->voluntary = usage.ru_nvcsw + children.ru_nvcsw;
+    out->involuntary = usage.ru_nivcsw + children.ru_nivcsw;
     out->has_throttled = cgroup_throttled_ms("", &out->throttled_ms);
 }
 
