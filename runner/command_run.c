@@ -4,8 +4,8 @@
 #include "runner/command.h"
 
 #include "runner/envelope.h"
+#include "runner/handover.h"
 #include "runner/interrupt.h"
-#include "runner/judging.h"
 #include "runner/machine/machine.h"
 #include "runner/out_file.h"
 #include "runner/report.h"
@@ -41,10 +41,7 @@ static const struct option_spec specs[] = {
     {"out", 'o', OPTION_VALUE, "FILE", "Write the run document to FILE"},
     {"aa", 0, OPTION_FLAG, NULL,
      "Measure everything twice, interleaved; print what difference can be resolved"},
-    {"gate", 0, OPTION_FLAG, NULL,
-     "Wait for the server's verdict on the run, and show it. What one run alone shows fails "
-     "nothing (measuring suspects again is not offered yet)"},
-    JUDGING_OPTIONS,
+    GATING_OPTIONS,
     {"dry-run", 'n', OPTION_FLAG, NULL, "Print the cells that would be measured, and stop"},
     {0},
 };
@@ -61,9 +58,11 @@ static const struct option_usage usage = {
         "  breakeven-runner run --quick --aa   # how small a change can this machine tell?\n"
         "  breakeven-runner run --server https://bench.example.org --machine ci-7   # in "
         "CI, after a merge\n"
+        "  breakeven-runner run --quick --gate --confirm --base-runner base/breakeven-runner   # "
+        "on a pull request\n"
         "\nExit: 0 fine, 1 regressed (with --gate), 2 usage, 3 some cell could not be measured, 4 "
-        "not delivered (it "
-        "waits in the spool), 130 interrupted\n",
+        "not delivered (it waits in the spool) or a file or the standard output not written (a "
+        "message says which), 5 unsure (with --gate --fail-on unsure), 130 interrupted\n",
     .specs = specs,
 };
 
@@ -74,7 +73,7 @@ struct job {
     Plan *plan;
     Machine *machine;
     Delivery *delivery; /* NULL: nothing is sent */
-    struct judging judging;
+    struct gating gating;
     uint64_t seed;
     int argc;
     char **argv;
@@ -91,6 +90,7 @@ static void job_clear(struct job *job)
     if (job->machine)
         machine_free(job->machine);
     delivery_close(job->delivery);
+    gating_clear(&job->gating);
 }
 
 typedef struct job job_t;
@@ -156,8 +156,7 @@ static bool take_seed(struct job *job, GError **error)
 static bool wants_document(const struct job *job)
 {
     return !options_flag(job->options, "aa") &&
-           (job->settings->server || options_flag(job->options, "json") ||
-            options_value(job->options, "out"));
+           handover_wants_document(job->options, job->settings);
 }
 
 /* A table alone can be had anywhere; a document needs its commit. */
@@ -171,9 +170,8 @@ static bool take_provenance(struct job *job, GError **error)
         g_propagate_error(error, g_steal_pointer(&problem));
         return false;
     }
-    if (job->provenance && job->provenance->project_from && wants_document(job))
-        console_message("project %s, from %s (--project names another)", job->provenance->project,
-                        job->provenance->project_from);
+    if (job->provenance && wants_document(job))
+        handover_say_project(job->provenance);
     return true;
 }
 
@@ -197,26 +195,14 @@ static bool take_aa(struct job *job, GError **error)
     return plan_double(job->plan, error);
 }
 
-static bool check_gate(struct job *job, GError **error)
-{
-    bool is_gate = options_flag(job->options, "gate");
-    if (is_gate && !job->settings->server)
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                    "--gate asks a server; give --server http://127.0.0.1:8080 or set "
-                    "BREAKEVEN_SERVER");
-    else if (!is_gate && options_list(job->options, "fail-on"))
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--fail-on goes with --gate");
-    else
-        return judging_parse(job->options, &job->judging, error);
-    return false;
-}
-
 static bool prepare(struct job *job, GError **error)
 {
     const char *out = options_value(job->options, "out");
     job->settings = settings_read(job->options, error);
-    return job->settings && check_gate(job, error) && take_plan(job, error) &&
-           take_seed(job, error) && (!out || out_file_check(out, error)) && take_aa(job, error);
+    return job->settings && gating_parse(job->options, job->settings, &job->gating, error) &&
+           take_plan(job, error) && gating_check(&job->gating, job->options, job->plan, error) &&
+           take_seed(job, error) && (!out || out_file_check("out", out, error)) &&
+           take_aa(job, error);
 }
 
 static bool prepare_to_measure(struct job *job, GError **error)
@@ -248,13 +234,13 @@ static void on_round(guint round, double round_s, void *user)
     progress_round_done(&job->progress, round_s);
 }
 
-static void measure(struct job *job, struct rounds_outcome *outcome)
+static void measure(struct job *job, const Plan *plan, struct rounds_outcome *outcome)
 {
     job->begin_s = now_s();
     job->progress = (struct progress){
-        .rounds = job->plan->budget_seconds ? 0 : job->plan->rounds,
-        .cells = job->plan->cells->len,
-        .budget_s = job->plan->budget_seconds,
+        .rounds = plan->budget_seconds ? 0 : plan->rounds,
+        .cells = plan->cells->len,
+        .budget_s = plan->budget_seconds,
     };
     struct rounds_watch watch = {
         .measure = cell_measure,
@@ -264,12 +250,12 @@ static void measure(struct job *job, struct rounds_outcome *outcome)
         .round_done = on_round,
         .user = job,
     };
-    rounds_run(job->plan, job->seed, &watch, outcome);
+    rounds_run(plan, job->seed, &watch, outcome);
     progress_end();
 }
 
-static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
-                     GError **error)
+static Run *make_run(const struct job *job, const Plan *plan, struct rounds_outcome *outcome,
+                     int64_t started_ms, GError **error)
 {
     Run *run = envelope_new(job->provenance, error);
     if (!run)
@@ -278,38 +264,47 @@ static Run *make_run(const struct job *job, struct rounds_outcome *outcome, int6
     run->finished_ms = envelope_now_ms();
     run->environment_json = g_strdup(job->machine->environment_json);
     run->topology = g_strdup(job->machine->topology_xml);
-    run->context_json =
-        envelope_context(job->plan, outcome->rounds, job->seed, job->argc, job->argv);
+    run->context_json = envelope_context(plan, outcome->rounds, job->seed, job->argc, job->argv);
     g_ptr_array_unref(run->results);
     run->results = g_steal_pointer(&outcome->results);
     return run;
 }
 
-static GString *print_run(const Run *run, GError **error)
+/* For the gate: the same commit, measured once more. */
+static Run *measure_again(const Plan *plan, const char *reason, void *user, GError **error)
 {
-    g_autoptr(Faults) faults = faults_new();
-    GString *document = envelope_print(run, faults, error);
-    if (!document)
-        report_faults("the run document", faults);
-    return document;
+    struct job *job = (struct job *)user;
+    struct rounds_outcome outcome = {0};
+    int64_t started_ms = envelope_now_ms();
+    job->seed++;
+    measure(job, plan, &outcome);
+    Run *run = outcome.stopped ? NULL : make_run(job, plan, &outcome, started_ms, error);
+    rounds_outcome_clear(&outcome);
+    if (!run)
+        return NULL;
+    g_free(run->reason);
+    run->reason = g_strdup(reason);
+    g_ptr_array_set_size(run->history, 0); /* it is known */
+    return run;
 }
 
-/* The document goes on its way even where --out failed. */
-static int hand_over(const struct job *job, const Run *run, const GString *document, GError **error)
+static int hand_over(struct job *job, const Run *run, GError **error)
 {
-    g_autoptr(GError) problem = NULL;
-    const char *out = options_value(job->options, "out");
-    bool is_written = !out || out_file_write(out, document, &problem);
-    int code = EXIT_FINE;
-    if (job->delivery)
-        code = report_send(job->delivery, job->settings, run, document,
-                           !options_flag(job->options, "json"), error);
-    if (code == EXIT_FINE && options_flag(job->options, "gate"))
-        code = judging_gate(&job->judging, job->settings, run->id, error);
-    if (code == COMMAND_FAILED || is_written)
-        return code;
-    console_message("%s", problem->message);
-    return EXIT_UNDELIVERED;
+    struct gating_run gate = {
+        .gating = &job->gating,
+        .settings = job->settings,
+        .delivery = job->delivery,
+        .plan = job->plan,
+        .run = run,
+        .is_message = options_flag(job->options, "json"),
+        .measure = measure_again,
+        .user = job,
+    };
+    struct handover handover = {.options = job->options,
+                                .settings = job->settings,
+                                .delivery = job->delivery,
+                                .gate = job->gating.is_wanted ? &gate : NULL};
+    return handover_run(&handover, run, error);
 }
 
 static void print_seeds(const GPtrArray *results)
@@ -327,7 +322,7 @@ static void print_aa(const struct job *job, const GPtrArray *results)
     g_string_free(text, TRUE);
 }
 
-static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
+static int finish(struct job *job, struct rounds_outcome *outcome, int64_t started_ms,
                   GError **error)
 {
     guint n_errors = outcome->n_errors;
@@ -346,14 +341,8 @@ static int finish(const struct job *job, struct rounds_outcome *outcome, int64_t
     }
     int code = EXIT_FINE;
     if (wants_document(job)) {
-        g_autoptr(Run) run = make_run(job, outcome, started_ms, error);
-        GString *document = run ? print_run(run, error) : NULL;
-        if (!document)
-            return COMMAND_FAILED;
-        if (is_json)
-            console_print("%s\n", document->str);
-        code = hand_over(job, run, document, error);
-        g_string_free(document, TRUE);
+        g_autoptr(Run) run = make_run(job, job->plan, outcome, started_ms, error);
+        code = run ? hand_over(job, run, error) : COMMAND_FAILED;
     }
     if (code == EXIT_FINE && n_errors > 0) {
         console_message("%u of the cells could not be measured", n_errors);
@@ -379,14 +368,10 @@ static int print_cells(const Plan *plan)
 int command_run(int argc, char **argv, GError **error)
 {
     g_auto(job_t) job = {.argc = argc, .argv = argv};
-    job.options = options_parse(&usage, argc, argv, error);
+    int code = EXIT_FINE;
+    job.options = command_begin(&usage, argc, argv, &code, error);
     if (!job.options)
-        return COMMAND_FAILED;
-    if (options_flag(job.options, "help")) {
-        g_autofree char *help = options_help(&usage);
-        console_print("%s", help);
-        return EXIT_FINE;
-    }
+        return code;
     if (!prepare(&job, error))
         return COMMAND_FAILED;
     if (options_flag(job.options, "dry-run"))
@@ -395,8 +380,8 @@ int command_run(int argc, char **argv, GError **error)
         return COMMAND_FAILED;
     int64_t started_ms = envelope_now_ms();
     struct rounds_outcome outcome = {0};
-    measure(&job, &outcome);
-    int code = EXIT_INTERRUPTED;
+    measure(&job, job.plan, &outcome);
+    code = EXIT_INTERRUPTED;
     if (outcome.stopped)
         console_message("interrupted: nothing was sent");
     else

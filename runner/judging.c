@@ -3,20 +3,22 @@
 #include "runner/judging.h"
 
 #include "runner/command.h"
+#include "runner/confirming.h"
 #include "runner/deliver/http_client.h"
 #include "runner/interrupt.h"
+#include "runner/out_file.h"
+#include "runner/show/annotations.h"
 #include "runner/show/console.h"
+#include "runner/show/verdict_junit.h"
+#include "runner/show/verdict_markdown.h"
 #include "runner/show/verdict_table.h"
 #include <string.h>
 
 #define ANSWER_BYTES_MAX ((gsize)64 << 20)
-#define WAIT_SECONDS     60u
-#define GRACE_SECONDS    10u
 
-bool judging_parse(const Options *options, struct judging *out, GError **error)
+static bool parse_words(const GPtrArray *words, struct judging *out, GError **error)
 {
-    const GPtrArray *words = options_list(options, "fail-on");
-    *out = (struct judging){.on_regressed = words == NULL};
+    out->on_regressed = words == NULL;
     for (guint i = 0; words && i < words->len; i++) {
         const char *word = (const char *)words->pdata[i];
         if (strcmp(word, "regressed") == 0)
@@ -32,6 +34,17 @@ bool judging_parse(const Options *options, struct judging *out, GError **error)
     }
     return true;
 }
+
+bool judging_parse(const Options *options, struct judging *out, GError **error)
+{
+    *out = (struct judging){.junit = options_value(options, "junit"),
+                            .markdown = options_value(options, "markdown")};
+    return parse_words(options_list(options, "fail-on"), out, error) &&
+           (!out->junit || out_file_check("junit", out->junit, error)) &&
+           (!out->markdown || out_file_check("markdown", out->markdown, error));
+}
+
+/* ---- The server's answer ---- */
 
 /* What a problem+json says, or the status. */
 static void set_refusal(const Settings *settings, const struct http_answer *answer, GError **error)
@@ -68,89 +81,139 @@ json_t *judging_fetch(const Settings *settings, const char *path, unsigned secon
     return json;
 }
 
-static json_int_t count_of(const json_t *comparison, const char *verdict)
+/* ---- What fails ---- */
+
+struct tally {
+    guint n_failing;   /* regressed, and that fails */
+    guint n_unsure;    /* could not be told */
+    guint n_suspected; /* regressed by what one run alone shows */
+};
+
+static bool is_verdict(const json_t *row, const char *verdict)
 {
-    const json_t *counts = json_object_get(comparison, "counts");
-    return json_integer_value(json_object_get(counts, verdict));
+    return g_strcmp0(json_string_value(json_object_get(row, "verdict")), verdict) == 0;
 }
 
-static void show(const json_t *comparison, bool all)
+/* Whether more than this one run says that the series regressed. */
+static bool is_proven(const json_t *row, struct judging_view view)
+{
+    return !view.is_gate || json_is_string(json_object_get(row, "change")) ||
+           g_strcmp0(confirming_decision(row), "confirmed") == 0;
+}
+
+static void mark_row(const struct judging *judging, json_t *row, struct judging_view view,
+                     struct tally *tally)
+{
+    bool is_regressed = is_verdict(row, "regressed");
+    bool is_unsure =
+        is_verdict(row, "unsure") || g_strcmp0(confirming_decision(row), "unsure") == 0;
+    bool fails = is_regressed && is_proven(row, view) && judging->on_regressed;
+    tally->n_failing += fails;
+    tally->n_unsure += is_unsure;
+    tally->n_suspected += is_regressed && !is_proven(row, view) && !confirming_decision(row);
+    if (fails || (is_unsure && judging->on_unsure))
+        json_object_set_new(row, "fails", json_true());
+}
+
+static struct tally mark(const struct judging *judging, json_t *comparison,
+                         struct judging_view view)
+{
+    struct tally tally = {0};
+    json_t *series = json_object_get(comparison, "series");
+    for (size_t i = 0; i < json_array_size(series); i++)
+        mark_row(judging, json_array_get(series, i), view, &tally);
+    return tally;
+}
+
+static int code_of(const struct judging *judging, const struct tally *tally)
+{
+    if (tally->n_failing > 0)
+        return EXIT_REGRESSED;
+    if (tally->n_suspected > 0)
+        console_message("this one run looks slower, which alone fails nothing; --confirm measures "
+                        "such cells again and lets that decide");
+    if (tally->n_unsure == 0)
+        return EXIT_FINE;
+    if (judging->on_unsure)
+        return EXIT_UNSURE;
+    console_message("%u series could not be told apart from noise; --fail-on regressed,unsure "
+                    "fails on that",
+                    tally->n_unsure);
+    return EXIT_FINE;
+}
+
+/* ---- What is said ---- */
+
+static void show(const json_t *comparison, struct judging_view view)
 {
     const json_t *warnings = json_object_get(comparison, "warnings");
+    const char *sentence = json_string_value(json_object_get(comparison, "sentence"));
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         const char *text = json_string_value(json_array_get(warnings, i));
         if (text)
             console_message("warning: %s", text);
     }
-    GString *table = verdict_table_draw(comparison, all);
+    if (!sentence)
+        sentence = "the server says nothing";
+    if (view.is_message) {
+        console_message("%s", sentence);
+        return;
+    }
+    GString *table = verdict_table_draw(comparison, view.all);
     console_write(table->str, table->len);
     g_string_free(table, TRUE);
-    const char *sentence = json_string_value(json_object_get(comparison, "sentence"));
-    console_print("%s\n", sentence ? sentence : "the server says nothing");
+    console_print("%s\n", sentence);
 }
 
-static int code_of_unsure(const struct judging *judging, const json_t *comparison)
+/* Writes and frees the text; false, with a message, where it cannot be written. */
+static bool write_report(const char *option, const char *path, GString *text)
 {
-    json_int_t n_unsure = count_of(comparison, "unsure");
-    if (n_unsure == 0)
-        return EXIT_FINE;
-    if (judging->on_unsure)
-        return EXIT_UNSURE;
-    console_message("%" JSON_INTEGER_FORMAT " series could not be told apart from noise; "
-                    "--fail-on regressed,unsure fails on that",
-                    n_unsure);
-    return EXIT_FINE;
+    g_autoptr(GError) problem = NULL;
+    bool is_written = out_file_write(option, path, text, &problem);
+    if (!is_written)
+        console_message("%s", problem->message);
+    g_string_free(text, TRUE);
+    return is_written;
 }
 
-int judging_show(const struct judging *judging, const json_t *comparison, bool all)
+/* Where GitHub Actions, or what speaks its language, runs this. */
+static void tell_github(const json_t *comparison, const Settings *settings)
 {
-    show(comparison, all);
-    if (judging->on_regressed && count_of(comparison, "regressed") > 0)
-        return EXIT_REGRESSED;
-    return code_of_unsure(judging, comparison);
+    const char *summary = g_getenv("GITHUB_STEP_SUMMARY");
+    if (g_strcmp0(g_getenv("GITHUB_ACTIONS"), "true") != 0)
+        return;
+    GString *lines = annotations_draw(comparison);
+    console_command(lines->str);
+    g_string_free(lines, TRUE);
+    if (!summary || !*summary)
+        return;
+    g_autoptr(GError) problem = NULL;
+    GString *text = verdict_markdown_draw(comparison, settings->server);
+    if (!out_file_append(summary, text, &problem))
+        console_message("the step's summary: %s", problem->message);
+    g_string_free(text, TRUE);
 }
 
-/* Regressions that a change of the series' own history stands behind. */
-static guint count_confirmed(const json_t *comparison)
+static bool write_reports(const struct judging *judging, const Settings *settings,
+                          const json_t *comparison)
 {
-    guint n = 0;
-    const json_t *series = json_object_get(comparison, "series");
-    for (size_t i = 0; i < json_array_size(series); i++) {
-        const json_t *row = json_array_get(series, i);
-        const char *verdict = json_string_value(json_object_get(row, "verdict"));
-        n += verdict && strcmp(verdict, "regressed") == 0 &&
-             json_is_string(json_object_get(row, "change"));
-    }
-    return n;
+    bool is_written = true;
+    if (judging->junit)
+        is_written = write_report("junit", judging->junit, verdict_junit_draw(comparison));
+    if (judging->markdown)
+        is_written = write_report("markdown", judging->markdown,
+                                  verdict_markdown_draw(comparison, settings->server)) &&
+                     is_written;
+    return is_written;
 }
 
-static int gate(const struct judging *judging, const json_t *verdict)
+int judging_conclude(const struct judging *judging, const Settings *settings, json_t *comparison,
+                     struct judging_view view)
 {
-    const json_t *comparison = json_object_get(verdict, "comparison");
-    if (!json_is_object(comparison)) {
-        console_message("the run is stored, but was not judged within %u s: nothing can be said of "
-                        "it yet",
-                        WAIT_SECONDS);
-        return judging->on_unsure ? EXIT_UNSURE : EXIT_FINE;
-    }
-    show(comparison, false);
-    if (judging->on_regressed && count_confirmed(comparison) > 0)
-        return EXIT_REGRESSED;
-    if (count_of(comparison, "regressed") > 0)
-        console_message("this one run looks slower; whether the level moved is told when more runs "
-                        "of it are there");
-    return code_of_unsure(judging, comparison);
-}
-
-int judging_gate(const struct judging *judging, const Settings *settings, const char *run_id,
-                 GError **error)
-{
-    g_autofree char *escaped = g_uri_escape_string(run_id, NULL, FALSE);
-    g_autofree char *path = g_strdup_printf("/api/runs/%s/verdict?wait=%u", escaped, WAIT_SECONDS);
-    json_t *verdict = judging_fetch(settings, path, WAIT_SECONDS + GRACE_SECONDS, error);
-    if (!verdict)
-        return interrupt_requested() ? EXIT_INTERRUPTED : COMMAND_FAILED;
-    int code = gate(judging, verdict);
-    json_decref(verdict);
-    return code;
+    struct tally tally = mark(judging, comparison, view);
+    show(comparison, view);
+    tell_github(comparison, settings);
+    bool is_written = write_reports(judging, settings, comparison);
+    int code = code_of(judging, &tally);
+    return code == EXIT_FINE && !is_written ? EXIT_UNDELIVERED : code;
 }

@@ -28,7 +28,7 @@ static char *target_of(const char *path)
     return target;
 }
 
-bool out_file_check(const char *path, GError **error)
+bool out_file_check(const char *option, const char *path, GError **error)
 {
     g_autofree char *target = target_of(path);
     g_autofree char *folder = g_path_get_dirname(target);
@@ -36,8 +36,8 @@ bool out_file_check(const char *path, GError **error)
     bool is_folder = g_file_test(path, G_FILE_TEST_IS_DIR);
     if (!is_folder && access(written, W_OK) == 0)
         return true;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--out %s cannot be written: %s", path,
-                is_folder ? "it is a folder" : g_strerror(errno));
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "--%s %s cannot be written: %s", option,
+                path, is_folder ? "it is a folder" : g_strerror(errno));
     return false;
 }
 
@@ -50,20 +50,32 @@ static bool write_special(const char *path, const GString *document)
     return fclose(file) == 0 && is_whole;
 }
 
-bool out_file_write(const char *path, const GString *document, GError **error)
+bool out_file_write(const char *option, const char *path, const GString *document, GError **error)
 {
     g_autoptr(GError) problem = NULL;
     g_autofree char *target = target_of(path);
     if (is_special(path)) {
         if (write_special(path, document))
             return true;
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--out: %s cannot be written: %s", path,
-                    g_strerror(errno));
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--%s: %s cannot be written: %s", option,
+                    path, g_strerror(errno));
         return false;
     }
     if (g_file_set_contents_full(target, document->str, (gssize)document->len,
                                  G_FILE_SET_CONTENTS_CONSISTENT, 0644, &problem))
         return true;
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--out: %s", problem->message);
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "--%s: %s", option, problem->message);
     return false;
+}
+
+bool out_file_append(const char *path, const GString *text, GError **error)
+{
+    FILE *file = fopen(path, "ae");
+    bool is_whole = file && fwrite(text->str, 1, text->len, file) == text->len;
+    if (file)
+        is_whole = fclose(file) == 0 && is_whole;
+    if (!is_whole)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL, "%s cannot be written: %s", path,
+                    g_strerror(errno));
+    return is_whole;
 }

@@ -3,6 +3,7 @@
 #include "runner/report.h"
 
 #include "runner/command.h"
+#include "runner/envelope.h"
 #include "runner/history.h"
 #include "runner/interrupt.h"
 #include "runner/show/console.h"
@@ -94,6 +95,15 @@ int report_send(Delivery *delivery, const Settings *settings, const Run *run,
     }
     delivery_receipt_clear(&receipt);
     return code;
+}
+
+GString *report_document(const Run *run, GError **error)
+{
+    g_autoptr(Faults) faults = faults_new();
+    GString *document = envelope_print(run, faults, error);
+    if (!document)
+        report_faults("the run document", faults);
+    return document;
 }
 
 void report_faults(const char *name, const Faults *faults)

@@ -16,5 +16,8 @@ Delivery *report_open_delivery(const Settings *settings, GError **error);
 int report_send(Delivery *delivery, const Settings *settings, const Run *run,
                 const GString *document, bool urls_are_data, GError **error);
 
+/* The run's canonical text, checked; NULL with its faults said and an error. */
+GString *report_document(const Run *run, GError **error);
+
 /* The faults of a document, a message each; `name` is the file's. */
 void report_faults(const char *name, const Faults *faults);

@@ -63,6 +63,13 @@ void console_message(const char *format, ...)
     fprintf(stderr, "breakeven-runner: %s\n", text);
 }
 
+void console_command(const char *lines)
+{
+    console_progress(NULL);
+    fflush(stdout);
+    fputs(lines, stderr);
+}
+
 bool console_flush(void)
 {
     return fflush(stdout) == 0 && !ferror(stdout);

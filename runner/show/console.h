@@ -12,6 +12,10 @@ void console_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* One message: "breakeven-runner: …\n". Lines of progress are wiped first. */
 void console_message(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* Lines for a machine that reads the standard error as it comes (a CI system's commands): as they
+ * are. */
+void console_command(const char *lines);
+
 /* True where a line of progress may be drawn: the standard error is a terminal that can move its
  * cursor. */
 bool console_is_terminal(void);

@@ -45,9 +45,9 @@ static void assert_holds(const char *path, const char *text)
 static void test_file(struct place *place, gconstpointer data)
 {
     (void)data;
-    g_assert_true(out_file_check(place->path, NULL));
+    g_assert_true(out_file_check("out", place->path, NULL));
     g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
-    g_assert_true(out_file_write(place->path, place->document, NULL));
+    g_assert_true(out_file_write("out", place->path, place->document, NULL));
     assert_holds(place->path, "{\"document\":1}");
 }
 
@@ -56,8 +56,8 @@ static void test_link(struct place *place, gconstpointer data)
     (void)data;
     g_assert_true(g_file_set_contents(place->path, "old", -1, NULL));
     g_assert_cmpint(symlink(place->path, place->link), ==, 0);
-    g_assert_true(out_file_check(place->link, NULL));
-    g_assert_true(out_file_write(place->link, place->document, NULL));
+    g_assert_true(out_file_check("out", place->link, NULL));
+    g_assert_true(out_file_write("out", place->link, place->document, NULL));
     g_assert_true(g_file_test(place->link, G_FILE_TEST_IS_SYMLINK));
     assert_holds(place->path, "{\"document\":1}");
 }
@@ -68,8 +68,8 @@ static void test_pipe(struct place *place, gconstpointer data)
     char read_back[64] = "";
     g_assert_cmpint(mkfifo(place->path, 0600), ==, 0);
     int reader = open(place->path, O_RDONLY | O_NONBLOCK);
-    g_assert_true(out_file_check(place->path, NULL));
-    g_assert_true(out_file_write(place->path, place->document, NULL));
+    g_assert_true(out_file_check("out", place->path, NULL));
+    g_assert_true(out_file_write("out", place->path, place->document, NULL));
     struct stat facts;
     g_assert_cmpint(stat(place->path, &facts), ==, 0);
     g_assert_true(S_ISFIFO(facts.st_mode)); /* as /dev/null has to stay a device */
@@ -84,7 +84,7 @@ static void test_full(struct place *place, gconstpointer data)
     (void)data;
     g_autoptr(GError) error = NULL;
     g_assert_cmpint(symlink("/dev/full", place->link), ==, 0);
-    g_assert_false(out_file_write(place->link, place->document, &error));
+    g_assert_false(out_file_write("out", place->link, place->document, &error));
     g_assert_error(error, BREAKEVEN_ERROR, ERROR_FULL);
     g_assert_nonnull(strstr(error->message, "link.json cannot be written"));
     g_assert_true(g_file_test(place->link, G_FILE_TEST_IS_SYMLINK));
@@ -94,9 +94,9 @@ static void test_refused(struct place *place, gconstpointer data)
 {
     (void)data;
     g_autoptr(GError) folder = NULL, missing = NULL;
-    g_assert_false(out_file_check(place->folder, &folder));
+    g_assert_false(out_file_check("out", place->folder, &folder));
     g_assert_nonnull(strstr(folder->message, "it is a folder"));
-    g_assert_false(out_file_check("/nonexistent/run.json", &missing));
+    g_assert_false(out_file_check("out", "/nonexistent/run.json", &missing));
     g_assert_error(missing, BREAKEVEN_ERROR, ERROR_INVALID);
 }
 
