@@ -9,7 +9,15 @@
 #define TOKEN_BYTES_MAX 1024u
 #define KEY_GROUP       "server"
 
-enum kind { KIND_LISTEN, KIND_STORE, KIND_TOKEN_FILE, KIND_CONFIG, KIND_SWITCH, KIND_NUMBER };
+enum kind {
+    KIND_LISTEN,
+    KIND_STORE,
+    KIND_TOKEN_FILE,
+    KIND_ORIGINS,
+    KIND_CONFIG,
+    KIND_SWITCH,
+    KIND_NUMBER
+};
 
 struct setting {
     const char *name, *argument, *fallback, *help;
@@ -32,6 +40,7 @@ static const struct setting settings[] = {
     TEXT("listen", "ADDRESS:PORT", "127.0.0.1:8080", "where to listen; port 0 takes a free one; [::1]:8080 for IPv6", KIND_LISTEN),
     TEXT("store", "URL", "sqlite:breakeven.db", "where everything is kept", KIND_STORE),
     TEXT("write-token-file", "FILE", NULL, "a file with the token that writing needs; without it writing is possible from this machine only", KIND_TOKEN_FILE),
+    TEXT("cors-origin", "ORIGIN,…", NULL, "whose pages may read the API from a browser, such as https://grafana.example.org", KIND_ORIGINS),
     TEXT("config", "FILE", NULL, "a key file: [server] with these names as keys", KIND_CONFIG),
     TEXT("access-log", "on|off", "on", "a line on stderr for each request", KIND_SWITCH),
     NUMBER("workers", "N", "2", "threads for slow requests", CONFIG_WORKERS, 1, 64),
@@ -245,6 +254,27 @@ static bool take_token_file(Config *config, const char *origin, const char *path
     return true;
 }
 
+static bool origin_is_sound(const char *origin)
+{
+    g_autoptr(GUri) uri = g_uri_parse(origin, G_URI_FLAGS_NONE, NULL);
+    const char *scheme = uri ? g_uri_get_scheme(uri) : "";
+    return (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0) && g_uri_get_host(uri) &&
+           *g_uri_get_host(uri) && *g_uri_get_path(uri) == '\0' && !g_uri_get_query(uri) &&
+           !g_uri_get_fragment(uri) && !g_uri_get_userinfo(uri);
+}
+
+static bool take_origins(Config *config, const char *origin, const char *text, GError **error)
+{
+    config->cors_origins = g_strsplit(text, ",", -1);
+    for (char **one = config->cors_origins; *one; one++)
+        if (!origin_is_sound(g_strstrip(*one)))
+            return fail(error,
+                        "%s: \"%s\" is no origin; https://grafana.example.org, without a path, "
+                        "would be right, and several with commas",
+                        origin, *one);
+    return true;
+}
+
 static bool take_number(Config *config, const struct setting *setting, const char *origin,
                         const char *text, GError **error)
 {
@@ -270,6 +300,8 @@ static bool take_value(Config *config, const struct setting *setting, const char
                    : fail(error, "%s: %s is no store; sqlite:FILE would be right", origin, text);
     case KIND_TOKEN_FILE:
         return take_token_file(config, origin, text, error);
+    case KIND_ORIGINS:
+        return take_origins(config, origin, text, error);
     case KIND_SWITCH:
         config->access_log = strcmp(text, "on") == 0;
         return config->access_log || strcmp(text, "off") == 0
@@ -309,6 +341,7 @@ void config_free(Config *config)
     g_free(config->listen_host);
     g_free(config->store);
     g_free(config->write_token);
+    g_strfreev(config->cors_origins);
     g_free(config);
 }
 

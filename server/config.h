@@ -27,7 +27,8 @@ typedef struct config {
     char *listen_host;
     uint16_t listen_port;
     char *store;
-    char *write_token; /* what the file of --write-token-file holds; NULL without one */
+    char *write_token;   /* what the file of --write-token-file holds; NULL without one */
+    char **cors_origins; /* NULL: none */
     bool access_log;
     int64_t numbers[CONFIG_N_NUMBERS];
 } Config;

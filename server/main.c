@@ -118,6 +118,7 @@ static HttpServer *start_http(const Config *config, struct context *context, GEr
         .build_id = context->build_id,
         .product = "Breakeven " BREAKEVEN_VERSION,
         .write_token = config->write_token,
+        .cors_origins = config->cors_origins,
         .thread_start = on_thread_start,
         .thread_stop = on_thread_stop,
         .access_log = config->access_log ? on_http_access : NULL,

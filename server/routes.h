@@ -7,32 +7,38 @@
 
 #include "server/http/http.h"
 
-#define RUN_FILTERS    "bench+ project+ machine+ commit+ branch+ reason+ since until param.*"
-#define SERIES_FILTERS "project+ bench+ machine+ metric+ param.*"
-#define CHANGE_FILTERS "project bench+ machine+ metric+ status+ triage+ commit+"
+#define RUN_FILTERS    "bench+ project+ machine+ commit+ branch+ reason+ since until param.* samples "
+#define SERIES_FILTERS "project+ bench+ machine+ metric+ param.* "
+#define CHANGE_FILTERS "project bench+ machine+ metric+ param.* status+ triage+ commit+ "
+#define LINE_FILTERS   "from to branch+ buckets "
 #define UPLOAD_FACTS   "format project commit branch parents+ time machine id"
 
 /* clang-format off */
+/* Rows, in each of their forms. A list takes limit, cursor and fields beside its filters, which end
+ * with a space. */
+#define ROWS(ROUTE, pattern, handler, speed, query) \
+    ROUTE("GET", pattern,           handler, HTTP_READ, HTTP_REVALIDATE, speed, query) \
+    ROUTE("GET", pattern ".csv",    handler, HTTP_READ, HTTP_REVALIDATE, speed, query) \
+    ROUTE("GET", pattern ".ndjson", handler, HTTP_READ, HTTP_REVALIDATE, speed, query)
+#define LIST(ROUTE, pattern, handler, speed, filters) \
+    ROWS(ROUTE, pattern, handler, speed, filters "limit cursor fields")
+
 #define ROUTES(ROUTE) \
     ROUTE("GET",    "/api",                                api_index,           HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("GET",    "/api/openapi.json",                   api_openapi,         HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("POST",   "/api/runs",                           api_runs_post,       HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, UPLOAD_FACTS) \
-    ROUTE("GET",    "/api/runs",                           api_runs_list,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  RUN_FILTERS " samples limit cursor") \
-    ROUTE("GET",    "/api/runs.csv",                       api_runs_list,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  RUN_FILTERS " samples limit cursor") \
+    LIST(ROUTE,     "/api/runs",                           api_runs_list,       HTTP_SLOW,  RUN_FILTERS) \
     ROUTE("GET",    "/api/runs/{id}",                      api_run_get,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
     ROUTE("DELETE", "/api/runs/{id}",                      api_run_delete,      HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/runs/{id}/verdict",              api_run_verdict,     HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "wait") \
-    ROUTE("GET",    "/api/compare",                        api_compare,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project base head machine") \
-    ROUTE("GET",    "/api/changes",                        api_changes_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  CHANGE_FILTERS " limit cursor") \
-    ROUTE("GET",    "/api/changes.csv",                    api_changes_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  CHANGE_FILTERS " limit cursor") \
-    ROUTE("GET",    "/api/changes/{change}",               api_change_get,      HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "") \
+    ROUTE("GET",    "/api/runs/{id}/verdict",              api_run_verdict,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "wait") \
+    ROUTE("GET",    "/api/compare",                        api_compare,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project base head machine bench+ metric+ param.*") \
+    LIST(ROUTE,     "/api/changes",                        api_changes_list,    HTTP_SLOW,  CHANGE_FILTERS) \
+    ROUTE("GET",    "/api/changes/{change}",               api_change_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
     ROUTE("PATCH",  "/api/changes/{change}",               api_change_patch,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/projects",                       api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
-    ROUTE("GET",    "/api/projects.csv",                   api_projects_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
+    LIST(ROUTE,     "/api/projects",                       api_projects_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/projects/{project}/commits",     api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ sha+ limit cursor") \
-    ROUTE("GET",    "/api/projects/{project}/commits.csv", api_commits_list,    HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "branch+ sha+ limit cursor") \
+    LIST(ROUTE,     "/api/projects/{project}/commits",     api_commits_list,    HTTP_QUICK, "branch+ sha+ ") \
     ROUTE("POST",   "/api/projects/{project}/commits",     api_commits_post,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "branch") \
     ROUTE("GET",    "/api/projects/{project}/branches",    api_branches_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
     ROUTE("GET",    "/api/projects/{project}/branches.csv", api_branches_list,  HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
@@ -43,19 +49,17 @@
     ROUTE("GET",    "/api/projects/{project}/annotations.csv", api_annotations_list, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "bench+ machine+ commit+ removed limit cursor") \
     ROUTE("POST",   "/api/projects/{project}/annotations", api_annotations_post, HTTP_WRITE, HTTP_NO_STORE,  HTTP_QUICK, "") \
     ROUTE("DELETE", "/api/projects/{project}/annotations/{annotation}", api_annotation_delete, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "who") \
-    ROUTE("GET",    "/api/benchmarks",                     api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
-    ROUTE("GET",    "/api/benchmarks.csv",                 api_benchmarks_list, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project+ limit cursor") \
-    ROUTE("GET",    "/api/series",                         api_series_list,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  SERIES_FILTERS " limit cursor") \
-    ROUTE("GET",    "/api/series.csv",                     api_series_list,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  SERIES_FILTERS " limit cursor") \
-    ROUTE("GET",    "/api/series/{series}/points",         api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "from to branch+ buckets") \
-    ROUTE("GET",    "/api/series/{series}/points.csv",     api_points_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "from to branch+ buckets") \
-    ROUTE("GET",    "/api/machines",                       api_machines_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
-    ROUTE("GET",    "/api/machines.csv",                   api_machines_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
+    LIST(ROUTE,     "/api/benchmarks",                     api_benchmarks_list, HTTP_SLOW,  "project+ ") \
+    LIST(ROUTE,     "/api/series",                         api_series_list,     HTTP_SLOW,  SERIES_FILTERS) \
+    ROWS(ROUTE,     "/api/series/{series}/points",         api_points_get,      HTTP_SLOW,  LINE_FILTERS "fields") \
+    LIST(ROUTE,     "/api/points",                         api_points_list,     HTTP_SLOW,  SERIES_FILTERS LINE_FILTERS "shape ") \
+    LIST(ROUTE,     "/api/machines",                       api_machines_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/machines/{machine}",             api_machine_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("GET",    "/healthz",                            api_healthz,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/readyz",                             api_readyz,          HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/",                                   page_home,           HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/api.html",                           page_api,            HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
     ROUTE("GET",    "/p/{project}",                        page_project,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/matrix",                 page_matrix,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/b/{bench}",              page_trend,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /api/benchmarks: names, their parameters with all values seen, their metrics. Runs on the
  * request's thread. */
+#include "server/api/api_filter.h"
 #include "server/api/api_list.h"
 #include "server/api/param_order.h"
 #include "server/routes.h"
@@ -221,15 +222,23 @@ static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
 void api_benchmarks_list(HttpRequest *request)
 {
     static const char *const columns[] = {"project", "name", "params", "metrics", "series", NULL};
+    static const char *const members[] = {"name",   "project",    "params", "metrics",
+                                          "series", "series_url", "page",   NULL};
     static const struct api_list_spec spec = {.plural = "benchmarks",
                                               .n_cursor_fields = 2,
+                                              .members = members,
                                               .columns = columns,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
-                                              .place = place};
-    GPtrArray *projects = http_query_values(request, "project");
-    api_list_serve(request, &spec, projects);
-    if (projects)
+                                              .place = place,
+                                              .free_user = (GDestroyNotify)g_ptr_array_unref};
+    GPtrArray *projects;
+    g_autoptr(GError) error = NULL;
+    if (api_filter_values(request, "project", &projects, &error)) {
+        api_list_serve(request, &spec, projects);
+    } else {
+        http_respond_error(request, error, NULL);
         g_ptr_array_unref(projects);
+    }
 }

@@ -2,6 +2,7 @@
  * /api/changes: what moved, and what people say of it. A list by id, newest first; PATCH answers
  * from the writer thread. */
 #include "server/api/api_body.h"
+#include "server/api/api_filter.h"
 #include "server/api/api_list.h"
 #include "server/api/api_series.h"
 #include "server/routes.h"
@@ -12,24 +13,30 @@
 #include <string.h>
 
 #define CHANGES_MAX    100000u /* of a project that are looked at */
+#define SHA_DIGITS_MIN 7u
 #define TEXT_BYTES_MAX 4096u
 
 struct changes_query {
+    struct store_filter filter;          /* of the series */
     const struct store_project *project; /* or NULL */
-    GPtrArray *statuses, *triages, *benches, *machines, *metrics, *commits;
-    const struct store_commit *bad; /* of commit=, when open */
-    GHashTable *group_of;           /* change id -> group id, both in place */
-    GPtrArray *owned;               /* struct store_change *: what the items point to */
+    GPtrArray *statuses, *triages, *commits;
+    GHashTable *group_of; /* change id -> group id, both in place */
+    GPtrArray *owned;     /* struct store_change *: what the items point to */
 };
 
 static void query_clear(struct changes_query *query)
 {
-    GPtrArray **const lists[] = {&query->statuses, &query->triages, &query->benches,
-                                 &query->machines, &query->metrics, &query->commits,
-                                 &query->owned};
+    GPtrArray **const lists[] = {&query->statuses, &query->triages, &query->commits, &query->owned};
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
         g_clear_pointer(lists[i], g_ptr_array_unref);
     g_clear_pointer(&query->group_of, g_hash_table_unref);
+    store_filter_clear(&query->filter);
+}
+
+static void free_query(gpointer query)
+{
+    query_clear((struct changes_query *)query);
+    g_free(query);
 }
 
 /* ---- What is asked for
@@ -55,6 +62,15 @@ static bool check_words(const struct changes_query *query, GError **error)
                         "triage: \"%s\" is none of open, acknowledged, expected, noise, infra, "
                         "fixed",
                         word);
+            return false;
+        }
+    }
+    for (guint i = 0; query->commits && i < query->commits->len; i++) {
+        const char *sha = g_ptr_array_index(query->commits, i);
+        if (!api_filter_is_sha(sha, SHA_DIGITS_MIN)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                        "commit: \"%s\" is no commit; give %u to 64 hex digits of a sha", sha,
+                        SHA_DIGITS_MIN);
             return false;
         }
     }
@@ -85,7 +101,8 @@ static bool holds(const GPtrArray *words, const char *word)
 static bool holds_commit(const GPtrArray *shas, const struct store_commit *commit)
 {
     for (guint i = 0; shas && i < shas->len; i++)
-        if (commit && g_str_has_prefix(commit->sha, (const char *)shas->pdata[i]))
+        if (commit && g_ascii_strncasecmp(commit->sha, (const char *)shas->pdata[i],
+                                          strlen((const char *)shas->pdata[i])) == 0)
             return true;
     return !shas;
 }
@@ -96,8 +113,7 @@ static bool is_wanted(const struct api_list *list, const struct store_change *ch
     const struct store_series *series = store_series_by_id(list->snapshot, change->series_id);
     return series && holds(query->statuses, store_change_status_name(change->status)) &&
            holds(query->triages, store_triage_name(change->triage)) &&
-           holds(query->benches, series->benchmark->name) &&
-           holds(query->machines, series->machine->name) && holds(query->metrics, series->metric) &&
+           store_filter_takes_series(list->snapshot, &query->filter, series) &&
            holds_commit(query->commits, store_commit_by_id(list->snapshot, change->bad_commit_id));
 }
 
@@ -152,6 +168,8 @@ static gint compare_ids(gconstpointer a, gconstpointer b)
 static bool collect(struct api_list *list, GError **error)
 {
     struct changes_query *query = list->user;
+    g_clear_pointer(&query->owned, g_ptr_array_unref);
+    g_clear_pointer(&query->group_of, g_hash_table_unref);
     query->owned = g_ptr_array_new_with_free_func(free_change);
     query->group_of = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     const GPtrArray *projects = store_projects(list->snapshot);
@@ -273,22 +291,31 @@ void api_changes_list(HttpRequest *request)
                                           "machine",   "metric",    "verdict", "kind",  "status",
                                           "last_good", "first_bad", "effect",  "low",   "high",
                                           "triage",    NULL};
+    static const char *const members[] = {
+        "id",     "group", "series", "verdict", "kind",  "status",  "last_good", "first_bad",
+        "effect", "low",   "high",   "before",  "after", "p",       "n_before",  "n_after",
+        "found",  "told",  "triage", "note",    "who",   "triaged", NULL};
     static const struct api_list_spec spec = {.plural = "changes",
                                               .n_cursor_fields = 1,
+                                              .members = members,
                                               .columns = columns,
                                               .open = open_changes,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
-                                              .place = place};
-    struct changes_query query = {.statuses = http_query_values(request, "status"),
-                                  .triages = http_query_values(request, "triage"),
-                                  .benches = http_query_values(request, "bench"),
-                                  .machines = http_query_values(request, "machine"),
-                                  .metrics = http_query_values(request, "metric"),
-                                  .commits = http_query_values(request, "commit")};
-    api_list_serve(request, &spec, &query);
-    query_clear(&query);
+                                              .place = place,
+                                              .free_user = free_query};
+    struct changes_query *query = g_new0(struct changes_query, 1);
+    g_autoptr(GError) error = NULL;
+    if (!api_filter_parse(request, &query->filter, &error)) {
+        http_respond_error(request, error, NULL);
+        free_query(query);
+        return;
+    }
+    query->statuses = http_query_values(request, "status");
+    query->triages = http_query_values(request, "triage");
+    query->commits = http_query_values(request, "commit");
+    api_list_serve(request, &spec, query);
 }
 
 /* ---- One change
@@ -351,18 +378,26 @@ static GString *render(StoreSnapshot *snapshot, int64_t id, GError **error)
     return body;
 }
 
+/* NULL with the error, or with none where the client has the answer already. */
+static GString *answer(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+{
+    int64_t id = id_of_path(request, error);
+    if (id == 0 || http_not_modified(request, store_version(snapshot, NULL), HTTP_JSON))
+        return NULL;
+    return render(snapshot, id, error);
+}
+
 void api_change_get(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    int64_t id = id_of_path(request, &error);
     StoreSnapshot *snapshot = context_snapshot(request);
     if (!snapshot)
         return;
-    GString *body = error ? NULL : render(snapshot, id, &error);
+    GString *body = answer(request, snapshot, &error);
     store_snapshot_end(snapshot);
     if (body)
         http_respond(request, 200, HTTP_JSON, body);
-    else
+    else if (error)
         http_respond_error(request, error, NULL);
 }
 

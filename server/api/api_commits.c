@@ -3,6 +3,7 @@
  * tells the server of more. Runs on the request's thread; the answer to a POST is given on the
  * writer's. */
 #include "server/api/api_body.h"
+#include "server/api/api_filter.h"
 #include "server/api/api_list.h"
 #include "server/api/api_projects.h"
 #include "server/routes.h"
@@ -27,6 +28,7 @@ static bool open_project(struct api_list *list, int64_t *out_version, GError **e
     if (!query->project)
         return false;
     *out_version = store_version(list->snapshot, query->project);
+    g_clear_pointer(&query->named, g_hash_table_unref);
     query->named = query->shas ? g_hash_table_new(NULL, NULL) : NULL;
     for (guint i = 0; query->shas && i < query->shas->len; i++) {
         g_autofree char *sha = g_ascii_strdown((const char *)query->shas->pdata[i], -1);
@@ -35,26 +37,17 @@ static bool open_project(struct api_list *list, int64_t *out_version, GError **e
     return true;
 }
 
-/* The order of the list: by (key, sha), as the project's commits are. */
-static int compare_to_place(const struct store_commit *commit, int64_t key_s, const char *sha)
-{
-    if (commit->key_s != key_s)
-        return commit->key_s < key_s ? -1 : 1;
-    return strcmp(commit->sha, sha);
-}
-
 /* How many commits come before the cursor's place: the next page starts with the last of them. */
 static guint count_before(const struct api_list *list, const GPtrArray *commits)
 {
     if (!list->after)
         return commits->len;
-    int64_t key_s = g_ascii_strtoll(list->after[0], NULL, 10);
     guint start = 0, end = commits->len;
     while (start < end) {
         guint middle = start + (end - start) / 2;
         const struct store_commit *commit =
             (const struct store_commit *)g_ptr_array_index(commits, middle);
-        if (compare_to_place(commit, key_s, list->after[1]) < 0)
+        if (api_list_compare_commit(commit, list->after) < 0)
             start = middle + 1;
         else
             end = middle;
@@ -151,24 +144,37 @@ static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
     fields[1] = g_strdup(commit->sha);
 }
 
+static void free_query(gpointer item)
+{
+    struct commits_query *query = (struct commits_query *)item;
+    g_clear_pointer(&query->branches, g_ptr_array_unref);
+    g_clear_pointer(&query->shas, g_ptr_array_unref);
+    g_clear_pointer(&query->named, g_hash_table_unref);
+    g_free(query);
+}
+
 void api_commits_list(HttpRequest *request)
 {
     static const char *const columns[] = {"sha",    "parents",     "time", "author",   "subject",
                                           "branch", "provisional", "runs", "position", NULL};
+    static const char *const members[] = {
+        "sha",    "parents",           "time",        "author", "subject",  "trailers",
+        "branch", "on_default_branch", "provisional", "runs",   "position", "page",
+        NULL};
     static const struct api_list_spec spec = {.plural = "commits",
                                               .n_cursor_fields = 2,
+                                              .members = members,
                                               .columns = columns,
                                               .open = open_project,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
-                                              .place = place};
-    struct commits_query query = {.branches = http_query_values(request, "branch"),
-                                  .shas = http_query_values(request, "sha")};
-    api_list_serve(request, &spec, &query);
-    g_clear_pointer(&query.branches, g_ptr_array_unref);
-    g_clear_pointer(&query.shas, g_ptr_array_unref);
-    g_clear_pointer(&query.named, g_hash_table_unref);
+                                              .place = place,
+                                              .free_user = free_query};
+    struct commits_query *query = g_new0(struct commits_query, 1);
+    query->branches = http_query_values(request, "branch");
+    query->shas = http_query_values(request, "sha");
+    api_list_serve(request, &spec, query);
 }
 
 /* ---- The batch
@@ -209,7 +215,7 @@ static bool check_address(const HttpRequest *request, GError **error)
 
 void api_commits_post(HttpRequest *request)
 {
-    if (!api_body_check_json(request))
+    if (http_request_replayed(request) || !api_body_check_json(request))
         return;
     g_autoptr(GError) error = NULL;
     g_autoptr(Faults) faults = faults_new();

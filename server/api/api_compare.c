@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /api/compare and /api/runs/{id}/verdict: what a head says against a base. A verdict waits for the
  * analysis without holding a thread: the answer is deferred and given by the work thread. */
+#include "server/api/api_filter.h"
 #include "server/api/comparison_json.h"
 #include "server/context.h"
 #include "server/routes.h"
@@ -31,10 +32,12 @@ static const struct store_project *project_of(const HttpRequest *request, StoreS
 }
 
 /* NULL with the error, or with none where the client has the answer already. */
-static GString *compare(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+static GString *compare(HttpRequest *request, const struct store_filter *filter,
+                        StoreSnapshot *snapshot, GError **error)
 {
     static const char what[] = "a run's id, a branch, or 7 digits or more of a sha";
-    struct comparison_request wanted = {.project = project_of(request, snapshot, error)};
+    struct comparison_request wanted = {.project = project_of(request, snapshot, error),
+                                        .filter = filter};
     if (!wanted.project || !(wanted.base = need(request, "base", what, error)) ||
         !(wanted.head = need(request, "head", what, error)) ||
         http_not_modified(request, store_version(snapshot, wanted.project), HTTP_JSON))
@@ -55,11 +58,14 @@ static GString *compare(HttpRequest *request, StoreSnapshot *snapshot, GError **
 void api_compare(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    StoreSnapshot *snapshot = context_snapshot(request);
-    if (!snapshot)
-        return;
-    GString *body = compare(request, snapshot, &error);
+    struct store_filter filter;
+    StoreSnapshot *snapshot = NULL;
+    GString *body = NULL;
+    if (api_filter_parse(request, &filter, &error) &&
+        (snapshot = store_snapshot_begin((StoreReader *)http_request_thread(request), &error)))
+        body = compare(request, &filter, snapshot, &error);
     store_snapshot_end(snapshot);
+    store_filter_clear(&filter);
     if (body)
         http_respond(request, 200, HTTP_JSON, body);
     else if (error)
@@ -80,12 +86,14 @@ static const struct store_run *find_run(const HttpRequest *request, StoreSnapsho
     return run;
 }
 
-/* Not judged yet is not the same as nothing found: then there is no comparison. */
-static GString *verdict(const HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+/* NULL with the error, or with none where the client has the answer already. Not judged yet is not
+ * the same as nothing found: then there is no comparison. */
+static GString *verdict(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
 {
     const struct store_run *run = find_run(request, snapshot, error);
     bool waiting = true;
-    if (!run || !store_is_waiting(snapshot, run->seq, &waiting, error))
+    if (!run || !store_is_waiting(snapshot, run->seq, &waiting, error) ||
+        http_not_modified(request, store_version(snapshot, run->project), HTTP_JSON))
         return NULL;
     g_autoptr(Comparison) comparison = waiting ? NULL : comparison_of_run(snapshot, run, error);
     if (!waiting && !comparison)
@@ -116,7 +124,7 @@ static void answer(HttpRequest *request, StoreReader *reader)
     store_snapshot_end(snapshot);
     if (body)
         http_respond(request, 200, HTTP_JSON, body);
-    else
+    else if (error)
         http_respond_error(request, error, NULL);
 }
 

@@ -2,7 +2,7 @@
  * A request's query as the store's filter. Runs on the request's thread. */
 #include "server/api/api_filter.h"
 
-#include "schema/number.h"
+#include "server/api/param_filter.h"
 #include <string.h>
 
 #define SHA_DIGITS_MIN 7u
@@ -12,8 +12,8 @@ static const char *const reasons[] = {"merge",    "nightly", "manual",  "pull-re
                                       "backfill", "bisect",  "confirm", NULL};
 #define REASONS "merge, nightly, manual, pull-request, backfill, bisect, confirm"
 
-static bool take_values(const HttpRequest *request, const char *name, GPtrArray **out,
-                        GError **error)
+bool api_filter_values(const HttpRequest *request, const char *name, GPtrArray **out,
+                       GError **error)
 {
     *out = http_query_values(request, name);
     for (guint i = 0; *out && i < (*out)->len; i++) {
@@ -56,21 +56,7 @@ static struct store_param_filter *param_filter_of(struct store_filter *filter, c
     return made;
 }
 
-/* A number is looked for as its shortest decimal, and as it was written: a document may hold "1e3"
- * as a string. */
-static void add_param_value(struct store_param_filter *param, const char *value)
-{
-    double number;
-    g_ptr_array_add(param->values, g_strdup(value));
-    if (number_parse(value, &number)) {
-        char text[NUMBER_TEXT_BYTES];
-        size_t length = number_format(number, text);
-        if (strlen(value) != length || memcmp(value, text, length) != 0)
-            g_ptr_array_add(param->values, g_strndup(text, length));
-    }
-}
-
-static void take_params(const HttpRequest *request, struct store_filter *filter)
+static bool take_params(const HttpRequest *request, struct store_filter *filter, GError **error)
 {
     const GPtrArray *pairs = http_request_query_pairs(request);
     for (guint i = 0; i < pairs->len; i++) {
@@ -78,24 +64,26 @@ static void take_params(const HttpRequest *request, struct store_filter *filter)
         if (!g_str_has_prefix(pair->name, PARAM_PREFIX))
             continue;
         const char *name = pair->name + strlen(PARAM_PREFIX);
-        add_param_value(param_filter_of(filter, name), pair->value);
+        if (!param_filter_add(param_filter_of(filter, name), pair->value, error))
+            return false;
     }
+    return true;
 }
 
 bool api_filter_parse(const HttpRequest *request, struct store_filter *filter, GError **error)
 {
     memset(filter, 0, sizeof *filter);
-    if (!take_values(request, "project", &filter->projects, error) ||
-        !take_values(request, "bench", &filter->benches, error) ||
-        !take_values(request, "machine", &filter->machines, error) ||
-        !take_values(request, "branch", &filter->branches, error) ||
-        !take_values(request, "reason", &filter->reasons, error) ||
-        !take_values(request, "metric", &filter->metrics, error) ||
+    if (!api_filter_values(request, "project", &filter->projects, error) ||
+        !api_filter_values(request, "bench", &filter->benches, error) ||
+        !api_filter_values(request, "machine", &filter->machines, error) ||
+        !api_filter_values(request, "branch", &filter->branches, error) ||
+        !api_filter_values(request, "reason", &filter->reasons, error) ||
+        !api_filter_values(request, "metric", &filter->metrics, error) ||
         !check_reasons(filter->reasons, error) ||
         !http_query_time_ms(request, "since", &filter->since_ms, error) ||
-        !http_query_time_ms(request, "until", &filter->until_ms, error))
+        !http_query_time_ms(request, "until", &filter->until_ms, error) ||
+        !take_params(request, filter, error))
         return false;
-    take_params(request, filter);
     if (filter->since_ms != 0 && filter->until_ms != 0 && filter->since_ms >= filter->until_ms) {
         g_set_error(
             error, BREAKEVEN_ERROR, ERROR_SYNTAX,
@@ -104,6 +92,23 @@ bool api_filter_parse(const HttpRequest *request, struct store_filter *filter, G
         return false;
     }
     return true;
+}
+
+void api_filter_free(gpointer filter)
+{
+    store_filter_clear((struct store_filter *)filter);
+    g_free(filter);
+}
+
+struct store_filter *api_filter_of(HttpRequest *request)
+{
+    g_autoptr(GError) error = NULL;
+    struct store_filter *filter = g_new0(struct store_filter, 1);
+    if (api_filter_parse(request, filter, &error))
+        return filter;
+    http_respond_error(request, error, NULL);
+    api_filter_free(filter);
+    return NULL;
 }
 
 bool api_filter_is_sha(const char *text, size_t min)
@@ -160,8 +165,9 @@ bool api_filter_resolve_commits(const HttpRequest *request, StoreSnapshot *snaps
                                 struct store_filter *filter, GError **error)
 {
     g_autoptr(GPtrArray) values = NULL;
-    if (!take_values(request, "commit", &values, error))
+    if (!api_filter_values(request, "commit", &values, error))
         return false;
+    g_clear_pointer(&filter->commits, g_ptr_array_unref);
     for (guint i = 0; values && i < values->len; i++) {
         const char *value = (const char *)g_ptr_array_index(values, i);
         if (!api_filter_is_sha(value, SHA_DIGITS_MIN)) {

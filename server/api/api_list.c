@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What all lists share. Runs on the request's thread; the snapshot ends before the answer is handed
- * over, so that compressing and sending it hold nothing up. */
+ * over, so that compressing and sending it hold nothing up. A list that is made while it is sent
+ * lives on the heap until the answer ends, and belongs to one thread at a time. */
 #include "server/api/api_list.h"
 
 #include <string.h>
@@ -47,16 +48,60 @@ char **api_list_cursor_decode(char mark, const char *text, guint n_fields)
     return NULL;
 }
 
-static bool parse_request(struct api_list *list, const struct api_list_spec *spec, GError **error)
+/* ---- The request
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+bool api_list_fields(const HttpRequest *request, const char *const *known, GPtrArray **out,
+                     GError **error)
 {
-    int64_t limit = API_LIST_LIMIT_DEFAULT;
-    if (!http_query_integer(list->request, "limit", 1, API_LIST_LIMIT_MAX, &limit, error))
+    const char *text = http_request_query(request, "fields");
+    *out = NULL;
+    if (!text)
+        return true;
+    g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) names = g_strsplit(text, ",", -1);
+    for (char **name = names; *name; name++) {
+        if (!g_strv_contains(known, *name)) {
+            g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)known);
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                        "fields: \"%s\" is none of %s; separate several by commas", *name, all);
+            return false;
+        }
+        g_ptr_array_add(fields, g_strdup(*name));
+    }
+    if (fields->len == 0) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                    "fields: names none; leave the parameter out for all");
+        return false;
+    }
+    *out = g_steal_pointer(&fields);
+    return true;
+}
+
+static bool parse_limit(struct api_list *list, GError **error)
+{
+    const struct api_list_spec *spec = list->spec;
+    int64_t max = spec->limit_max ? spec->limit_max : API_LIST_LIMIT_MAX;
+    int64_t limit = spec->limit_default ? spec->limit_default : API_LIST_LIMIT_DEFAULT;
+    list->is_whole = list->format != HTTP_FORMAT_JSON &&
+                     !http_request_query(list->request, "limit") &&
+                     (!list->user || spec->free_user);
+    if (list->is_whole)
+        limit = MAX(limit, API_LIST_LIMIT_MAX);
+    if (!http_query_integer(list->request, "limit", 1, max, &limit, error))
         return false;
     list->limit = (guint)limit;
+    return true;
+}
+
+static bool parse_cursor(struct api_list *list, GError **error)
+{
     const char *cursor = http_request_query(list->request, "cursor");
     if (!cursor)
         return true;
-    list->after = api_list_cursor_decode(spec->plural[0], cursor, spec->n_cursor_fields);
+    list->after =
+        api_list_cursor_decode(list->spec->plural[0], cursor, list->spec->n_cursor_fields);
     if (list->after)
         return true;
     g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
@@ -65,16 +110,20 @@ static bool parse_request(struct api_list *list, const struct api_list_spec *spe
     return false;
 }
 
-/* The request's own address with the cursor replaced. */
-static char *next_address(const struct api_list *list, const struct api_list_spec *spec,
-                          gconstpointer last)
+static bool parse_request(struct api_list *list, GError **error)
 {
-    char *fields[API_LIST_FIELDS_MAX] = {NULL};
-    spec->place(last, fields);
-    g_autofree char *cursor =
-        api_list_cursor_encode(spec->plural[0], (const char *const *)fields, spec->n_cursor_fields);
-    for (guint i = 0; i < API_LIST_FIELDS_MAX; i++)
-        g_free(fields[i]);
+    const struct api_list_spec *spec = list->spec;
+    return parse_limit(list, error) && parse_cursor(list, error) &&
+           api_list_fields(list->request,
+                           list->format == HTTP_FORMAT_CSV ? spec->columns : spec->members,
+                           &list->fields, error);
+}
+
+/* The request's own address with the cursor replaced. */
+static char *next_address(const struct api_list *list)
+{
+    g_autofree char *cursor = api_list_cursor_encode(
+        list->spec->plural[0], (const char *const *)list->after, list->spec->n_cursor_fields);
     GString *address = g_string_new(http_request_path(list->request));
     g_string_append_c(address, '?');
     const GPtrArray *pairs = http_request_query_pairs(list->request);
@@ -91,93 +140,186 @@ static char *next_address(const struct api_list *list, const struct api_list_spe
     return g_string_free(address, FALSE);
 }
 
-/* Writes rows until the page is full; returns how many, or -1 with the error. */
-static gint64 write_rows(struct api_list *list, const struct api_list_spec *spec, GString *body,
-                         struct json_writer *json, GError **error)
+/* ---- A page
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The writers of a page; both write into the same text. */
+struct page {
+    GString *body;
+    struct json_writer json;
+    struct csv_writer csv;
+};
+
+static void page_open(struct page *page, const struct api_list *list, GString *body)
 {
-    struct csv_writer csv = CSV_WRITER_INIT(body);
-    if (list->is_csv)
-        csv_writer_header(&csv, spec->columns);
-    guint n_rows = MIN(list->limit, list->items->len);
-    for (guint i = 0; i < n_rows; i++) {
-        gconstpointer item = g_ptr_array_index(list->items, i);
-        if (i > 0 && body->len >= API_LIST_BYTES_MAX)
-            return i;
-        bool is_written = list->is_csv ? spec->write_csv(list, item, &csv, error)
-                                       : spec->write_json(list, item, json, error);
-        if (!is_written)
-            return -1;
-    }
-    return n_rows;
+    bool is_list = list->format == HTTP_FORMAT_JSON;
+    *page =
+        (struct page){.body = body, .json = JSON_WRITER_INIT(body), .csv = CSV_WRITER_INIT(body)};
+    json_writer_only(&page->json, list->fields, is_list ? 3 : 1);
+    csv_writer_only(&page->csv, list->spec->columns, list->fields);
 }
 
-static GString *render(struct api_list *list, const struct api_list_spec *spec, char **out_next,
-                       GError **error)
+static bool write_row(struct api_list *list, gconstpointer item, struct page *page, GError **error)
 {
-    if (!spec->collect(list, error))
-        return NULL;
-    GString *body = g_string_sized_new(4096);
-    struct json_writer json = JSON_WRITER_INIT(body);
-    if (!list->is_csv) {
-        json_writer_object(&json, NULL);
-        json_writer_array(&json, spec->plural);
-    }
-    gint64 n_rows = write_rows(list, spec, body, &json, error);
-    if (n_rows < 0) {
-        g_string_free(body, TRUE);
-        return NULL;
-    }
-    if (n_rows > 0 && (n_rows < list->items->len || list->has_more))
-        *out_next = next_address(list, spec, g_ptr_array_index(list->items, n_rows - 1));
-    if (!list->is_csv) {
-        json_writer_end(&json);
-        json_writer_string(&json, "next", *out_next);
-        json_writer_end(&json);
-        g_string_append_c(body, '\n');
-    }
-    return body;
+    if (list->format == HTTP_FORMAT_CSV)
+        return list->spec->write_csv(list, item, &page->csv, error);
+    if (!list->spec->write_json(list, item, &page->json, error))
+        return false;
+    if (list->format == HTTP_FORMAT_NDJSON)
+        g_string_append_c(page->body, '\n');
+    return true;
 }
 
-static void serve(struct api_list *list, const struct api_list_spec *spec)
+/* Where the next page starts: after the last row that was written. */
+static void move_on(struct api_list *list, gconstpointer last)
 {
-    const char *content_type = list->is_csv ? HTTP_CSV : HTTP_JSON;
-    g_autoptr(GError) error = NULL;
-    if (!parse_request(list, spec, &error)) {
-        http_respond_error(list->request, error, NULL);
-        return;
-    }
-    list->snapshot = context_snapshot(list->request);
-    if (!list->snapshot)
-        return;
+    g_strfreev(list->after);
+    list->after = g_new0(char *, API_LIST_FIELDS_MAX + 1);
+    list->spec->place(last, list->after);
+}
+
+/* Writes rows until the page is full, and moves the list on. */
+static bool write_rows(struct api_list *list, struct page *page, GError **error)
+{
+    gsize bytes_max = list->is_whole ? API_LIST_PIECE_BYTES : API_LIST_BYTES_MAX;
+    guint n_rows = MIN(list->limit, list->items->len), i = 0;
+    for (; i < n_rows && (i == 0 || page->body->len < bytes_max); i++)
+        if (!write_row(list, g_ptr_array_index(list->items, i), page, error))
+            return false;
+    list->has_more = i > 0 && (list->has_more || i < list->items->len);
+    if (i > 0)
+        move_on(list, g_ptr_array_index(list->items, i - 1));
+    return true;
+}
+
+static bool collect(struct api_list *list, GError **error)
+{
+    g_clear_pointer(&list->items, g_ptr_array_unref);
+    list->items = g_ptr_array_new();
+    list->has_more = false;
+    return list->spec->collect(list, error);
+}
+
+static bool render(struct api_list *list, GString *body, GError **error)
+{
+    struct page page;
+    if (!collect(list, error))
+        return false;
+    page_open(&page, list, body);
+    if (list->format == HTTP_FORMAT_CSV)
+        csv_writer_header(&page.csv, list->spec->columns);
+    if (list->format != HTTP_FORMAT_JSON)
+        return write_rows(list, &page, error);
+    json_writer_object(&page.json, NULL);
+    json_writer_array(&page.json, list->spec->plural);
+    if (!write_rows(list, &page, error))
+        return false;
+    json_writer_end(&page.json);
+    g_autofree char *next = list->has_more ? next_address(list) : NULL;
+    json_writer_string(&page.json, "next", next);
+    json_writer_end(&page.json);
+    g_string_append_c(body, '\n');
+    return true;
+}
+
+/* ---- The pages of a whole list
+ * ---------------------------------------------------------------------------------------
+ */
+
+static bool render_further(struct api_list *list, GString *body, GError **error)
+{
+    int64_t version;
+    struct page page;
+    if ((list->spec->open && !list->spec->open(list, &version, error)) || !collect(list, error))
+        return false;
+    page_open(&page, list, body);
+    return write_rows(list, &page, error);
+}
+
+static enum http_piece next_piece(HttpRequest *request, void *state, GString *out)
+{
+    struct api_list *list = (struct api_list *)state;
+    list->snapshot = store_snapshot_begin((StoreReader *)http_request_thread(request), NULL);
+    bool fine = list->snapshot && render_further(list, out, NULL);
+    store_snapshot_end(g_steal_pointer(&list->snapshot));
+    if (!fine)
+        return HTTP_PIECE_FAILED;
+    return list->has_more ? HTTP_PIECE_MORE : HTTP_PIECE_LAST;
+}
+
+/* ---- The answer
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static void free_list(gpointer item)
+{
+    struct api_list *list = (struct api_list *)item;
+    g_clear_pointer(&list->items, g_ptr_array_unref);
+    g_clear_pointer(&list->fields, g_ptr_array_unref);
+    g_strfreev(list->after);
+    if (list->spec->free_user && list->user)
+        list->spec->free_user(list->user);
+    g_free(list);
+}
+
+/* The first page, or NULL: with the error, or with none where the client has it already. */
+static GString *first_page(struct api_list *list, GError **error)
+{
     int64_t version = store_version(list->snapshot, NULL);
-    bool is_open = !spec->open || spec->open(list, &version, &error);
-    if (is_open && http_not_modified(list->request, version, content_type)) {
-        store_snapshot_end(list->snapshot);
+    if (list->spec->open && !list->spec->open(list, &version, error))
+        return NULL;
+    if (http_not_modified(list->request, version, http_format_type(list->format)))
+        return NULL;
+    g_autoptr(GString) body = g_string_sized_new(4096);
+    return render(list, body, error) ? g_steal_pointer(&body) : NULL;
+}
+
+/* Takes the list. */
+static void respond(struct api_list *list, GString *body)
+{
+    HttpRequest *request = list->request;
+    const char *type = http_format_type(list->format);
+    if (list->has_more && list->is_whole) {
+        struct http_pieces rest = {next_piece, list, free_list};
+        http_respond_pieces(request, type, body, &rest);
         return;
     }
-    g_autofree char *next = NULL;
-    GString *body = is_open ? render(list, spec, &next, &error) : NULL;
-    store_snapshot_end(list->snapshot);
-    if (!body) {
-        http_respond_error(list->request, error, NULL);
-        return;
-    }
-    if (next) {
+    if (list->has_more) {
+        g_autofree char *next = next_address(list);
         g_autofree char *link = g_strdup_printf("<%s>; rel=\"next\"", next);
-        http_response_header(list->request, "Link", link);
+        http_response_header(request, "Link", link);
     }
-    http_respond(list->request, 200, content_type, body);
+    free_list(list);
+    http_respond(request, 200, type, body);
 }
 
 void api_list_serve(HttpRequest *request, const struct api_list_spec *spec, void *user)
 {
-    struct api_list list = {.request = request,
-                            .is_csv = http_request_wants_csv(request),
-                            .items = g_ptr_array_new(),
-                            .user = user};
-    serve(&list, spec);
-    g_ptr_array_unref(list.items);
-    g_strfreev(list.after);
+    g_autoptr(GError) error = NULL;
+    struct api_list *list = g_new0(struct api_list, 1);
+    *list = (struct api_list){
+        .request = request, .spec = spec, .user = user, .format = http_request_format(request)};
+    GString *body = NULL;
+    if (parse_request(list, &error) && (list->snapshot = store_snapshot_begin(
+                                            (StoreReader *)http_request_thread(request), &error)))
+        body = first_page(list, &error);
+    store_snapshot_end(g_steal_pointer(&list->snapshot));
+    if (body) {
+        respond(list, body);
+        return;
+    }
+    free_list(list);
+    if (error)
+        http_respond_error(request, error, NULL);
+}
+
+int api_list_compare_commit(const struct store_commit *commit, char *const place[2])
+{
+    int64_t key_s = g_ascii_strtoll(place[0], NULL, 10);
+    if (commit->key_s != key_s)
+        return commit->key_s < key_s ? -1 : 1;
+    return strcmp(commit->sha, place[1]);
 }
 
 void api_list_collect_by_name(struct api_list *list, const GPtrArray *items, api_list_name_fn name)

@@ -53,8 +53,10 @@ static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
 void api_machines_list(HttpRequest *request)
 {
     static const char *const columns[] = {"name", "runs", "last_seen", "environment", NULL};
+    static const char *const members[] = {"name", "url", "runs", "last_seen", "environment", NULL};
     static const struct api_list_spec spec = {.plural = "machines",
                                               .n_cursor_fields = 1,
+                                              .members = members,
                                               .columns = columns,
                                               .collect = collect,
                                               .write_json = row_json,

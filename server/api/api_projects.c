@@ -99,8 +99,13 @@ void api_projects_list(HttpRequest *request)
     static const char *const columns[] = {
         "name", "default_branch", "commit_url_template", "commits", "runs", "benchmarks", "series",
         NULL};
+    static const char *const members[] = {
+        "name",           "url",   "page",    "default_branch", "commit_url_template",
+        "param_defaults", "rules", "commits", "runs",           "benchmarks",
+        "series",         NULL};
     static const struct api_list_spec spec = {.plural = "projects",
                                               .n_cursor_fields = 1,
+                                              .members = members,
                                               .columns = columns,
                                               .collect = collect,
                                               .write_json = row_json,

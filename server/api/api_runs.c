@@ -35,6 +35,7 @@ static bool collect(struct api_list *list, GError **error)
     g_ptr_array_unref(list->items);
     list->items = runs;
     if (query->with_results) {
+        run_results_query_clear(&query->results);
         query->results.snapshot = list->snapshot;
         query->results.filter = &query->filter;
         run_results_query_open(&query->results);
@@ -134,6 +135,12 @@ static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
     "run", "project", "commit", "commit_time", "branch", "dirty", "machine", "reason", "started",  \
         "received"
 
+#define MEMBERS                                                                                    \
+    "id", "url", "page", "project", "commit", "branch", "dirty", "machine", "environment",         \
+        "reason", "started", "finished", "received", "counts"
+
+static const char *const run_members[] = {MEMBERS, NULL};
+static const char *const result_members[] = {MEMBERS, "results", NULL};
 static const char *const run_columns[] = {HEAD_COLUMNS, "results", "errors", "samples", NULL};
 static const char *const result_columns[] = {HEAD_COLUMNS, RUN_RESULTS_COLUMNS, NULL};
 
@@ -153,26 +160,32 @@ static bool parse_query(const HttpRequest *request, struct runs_query *query, GE
     return false;
 }
 
+static void free_query(gpointer item)
+{
+    struct runs_query *query = (struct runs_query *)item;
+    run_results_query_clear(&query->results);
+    store_filter_clear(&query->filter);
+    g_free(query);
+}
+
+#define LIST_SPEC(which)                                                                           \
+    {                                                                                              \
+        .plural = "runs", .n_cursor_fields = 1, .members = which##_members,                        \
+        .columns = which##_columns, .open = open_filter, .collect = collect,                       \
+        .write_json = row_json, .write_csv = row_csv, .place = place, .free_user = free_query      \
+    }
+
 void api_runs_list(HttpRequest *request)
 {
-    struct runs_query query = {.with_results = false};
-    struct api_list_spec spec = {.plural = "runs",
-                                 .n_cursor_fields = 1,
-                                 .columns = run_columns,
-                                 .open = open_filter,
-                                 .collect = collect,
-                                 .write_json = row_json,
-                                 .write_csv = row_csv,
-                                 .place = place};
+    static const struct api_list_spec runs = LIST_SPEC(run), results = LIST_SPEC(result);
+    struct runs_query *query = g_new0(struct runs_query, 1);
     g_autoptr(GError) error = NULL;
-    if (parse_query(request, &query, &error)) {
-        spec.columns = query.with_results ? result_columns : run_columns;
-        api_list_serve(request, &spec, &query);
+    if (parse_query(request, query, &error)) {
+        api_list_serve(request, query->with_results ? &results : &runs, query);
     } else {
         http_respond_error(request, error, NULL);
+        free_query(query);
     }
-    run_results_query_clear(&query.results);
-    store_filter_clear(&query.filter);
 }
 
 /* ---- One run
@@ -185,26 +198,32 @@ static void set_not_found(GError **error, const char *id)
                 "no run has the id \"%s\"; GET /api/runs lists them", id);
 }
 
+/* NULL with the error, or with none where the client has the document already. */
+static Run *document_of_path(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+{
+    const char *id = http_request_segment(request, "id");
+    const struct store_run *run = store_run_find(snapshot, id);
+    if (!run) {
+        set_not_found(error, id);
+        return NULL;
+    }
+    g_autofree char *digest = store_run_digest(snapshot, run->seq, error);
+    if (!digest || http_not_modified_content(request, digest, HTTP_JSON))
+        return NULL;
+    return store_run_document(snapshot, run->seq, error);
+}
+
 void api_run_get(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Run) document = NULL;
-    const char *id = http_request_segment(request, "id");
     StoreSnapshot *snapshot = context_snapshot(request);
     if (!snapshot)
         return;
-    const struct store_run *run = store_run_find(snapshot, id);
-    if (!run) {
-        set_not_found(&error, id);
-    } else if (http_not_modified(request, run->seq, HTTP_JSON)) { /* a run never changes */
-        store_snapshot_end(snapshot);
-        return;
-    } else {
-        document = store_run_document(snapshot, run->seq, &error);
-    }
+    g_autoptr(Run) document = document_of_path(request, snapshot, &error);
     store_snapshot_end(snapshot);
     if (!document) {
-        http_respond_error(request, error, NULL);
+        if (error)
+            http_respond_error(request, error, NULL);
         return;
     }
     GString *body = g_string_sized_new(4096);

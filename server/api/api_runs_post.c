@@ -68,7 +68,7 @@ static void post_done(const struct store_receipt *receipt, void *user)
 static bool check_idempotency_key(const HttpRequest *request, const Run *run, Faults *faults,
                                   GError **error)
 {
-    g_autofree char *key = foreign_run_idempotency_key(request);
+    g_autofree char *key = http_request_idempotency_key(request);
     if (!key || strcmp(key, run->id) == 0)
         return true;
     faults_add(

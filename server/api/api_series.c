@@ -103,19 +103,20 @@ void api_series_list(HttpRequest *request)
 {
     static const char *const columns[] = {"id",     "project", "bench",  "params", "machine",
                                           "metric", "unit",    "better", "points", NULL};
+    static const char *const members[] = {"id",      "project",    "bench", "params",
+                                          "machine", "metric",     "unit",  "better",
+                                          "points",  "points_url", "page",  NULL};
     static const struct api_list_spec spec = {.plural = "series",
                                               .n_cursor_fields = 1,
+                                              .members = members,
+                                              .free_user = api_filter_free,
                                               .columns = columns,
                                               .open = open_filter,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
                                               .place = place};
-    struct store_filter filter;
-    g_autoptr(GError) error = NULL;
-    if (api_filter_parse(request, &filter, &error))
-        api_list_serve(request, &spec, &filter);
-    else
-        http_respond_error(request, error, NULL);
-    store_filter_clear(&filter);
+    struct store_filter *filter = api_filter_of(request);
+    if (filter)
+        api_list_serve(request, &spec, filter);
 }

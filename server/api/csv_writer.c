@@ -6,17 +6,52 @@
 #include <math.h>
 #include <string.h>
 
+void csv_writer_only(struct csv_writer *writer, const char *const *columns, const GPtrArray *names)
+{
+    writer->columns = columns;
+    writer->only = names;
+}
+
+/* Takes back the cell before, where it was to be left out. */
+static void drop_left_out(struct csv_writer *writer)
+{
+    if (writer->kept > 0)
+        g_string_truncate(writer->out, writer->kept - 1);
+    writer->kept = 0;
+}
+
+static bool is_left_out(const struct csv_writer *writer)
+{
+    return writer->only &&
+           !g_ptr_array_find_with_equal_func((GPtrArray *)(guintptr)writer->only,
+                                             writer->columns[writer->column], g_str_equal, NULL);
+}
+
 static void begin_cell(struct csv_writer *writer)
 {
+    drop_left_out(writer);
+    bool left_out = is_left_out(writer);
+    writer->column++;
+    if (left_out) {
+        writer->kept = writer->out->len + 1;
+        return;
+    }
     if (writer->in_row)
         g_string_append_c(writer->out, ',');
     writer->in_row = true;
 }
 
+/* = + - @ and what some spreadsheets take for them: the same in full width, and white space that
+ * they skip. */
 static bool reads_as_formula(const char *text)
 {
+    static const char *const openings[] = {"=",  "+",  "-",  "@",  "\t", "\r",
+                                           "\n", "＝", "＋", "－", "＠", NULL};
     double number;
-    return text[0] != '\0' && strchr("=+-@\t\r", text[0]) && !number_parse(text, &number);
+    for (const char *const *opening = openings; *opening; opening++)
+        if (g_str_has_prefix(text, *opening))
+            return !number_parse(text, &number);
+    return false;
 }
 
 void csv_writer_text(struct csv_writer *writer, const char *text)
@@ -65,8 +100,10 @@ void csv_writer_empty(struct csv_writer *writer, guint n_cells)
 
 void csv_writer_end_row(struct csv_writer *writer)
 {
+    drop_left_out(writer);
     g_string_append_len(writer->out, "\r\n", 2);
     writer->in_row = false;
+    writer->column = 0;
 }
 
 void csv_writer_header(struct csv_writer *writer, const char *const *columns)

@@ -11,18 +11,6 @@
 #include "server/context.h"
 #include <string.h>
 
-char *foreign_run_idempotency_key(const HttpRequest *request)
-{
-    const char *value = http_request_header(request, "Idempotency-Key");
-    if (!value)
-        return NULL;
-    g_autofree char *key = g_strstrip(g_strdup(value));
-    size_t length = strlen(key);
-    if (length >= 2 && key[0] == '"' && key[length - 1] == '"')
-        return length > 2 ? g_strndup(key + 1, length - 2) : NULL;
-    return length > 0 ? g_steal_pointer(&key) : NULL;
-}
-
 static const char *required(const HttpRequest *request, const char *name, GError **error)
 {
     const char *value = http_request_query(request, name);
@@ -121,7 +109,7 @@ static char *hash_id(const Run *run, const char *bytes, size_t length)
 
 static bool take_id(const HttpRequest *request, Run *run, GError **error)
 {
-    g_autofree char *key = foreign_run_idempotency_key(request);
+    g_autofree char *key = http_request_idempotency_key(request);
     const char *id = http_request_query(request, "id");
     if (id && key && strcmp(id, key) != 0) {
         g_set_error(

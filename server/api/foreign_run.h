@@ -10,7 +10,3 @@
  * body's syntax), ERROR_INVALID (with what was found in `faults`). What the format dropped is added
  * to `warnings` (char *, owned by the array). */
 Run *foreign_run_parse(HttpRequest *request, GPtrArray *warnings, Faults *faults, GError **error);
-
-/* The key of Idempotency-Key, with or without the quotes of a structured field; NULL where the
- * header is absent or empty. */
-char *foreign_run_idempotency_key(const HttpRequest *request);

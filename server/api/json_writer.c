@@ -19,11 +19,38 @@ static void append(GString *out, const char *text, size_t length)
     out->str[out->len] = '\0';
 }
 
+void json_writer_only(struct json_writer *writer, const GPtrArray *keys, guint depth)
+{
+    writer->only = keys;
+    writer->only_depth = depth;
+}
+
+/* Takes back the member before, where it was to be left out. */
+static void drop_left_out(struct json_writer *writer)
+{
+    if (writer->kept > 0)
+        g_string_truncate(writer->out, writer->kept - 1);
+    writer->kept = 0;
+}
+
+static bool is_left_out(const struct json_writer *writer, const char *key)
+{
+    return key && !g_ptr_array_find_with_equal_func((GPtrArray *)(guintptr)writer->only, key,
+                                                    g_str_equal, NULL);
+}
+
 /* What stands before a value: the comma after the one before it, and its key. A key written by
  * json_writer_key leaves a ':' at the end, which no finished value does. */
 static void begin_value(struct json_writer *writer, const char *key)
 {
     GString *out = writer->out;
+    if (writer->only && writer->depth == writer->only_depth) {
+        drop_left_out(writer);
+        if (is_left_out(writer, key)) {
+            writer->kept = out->len + 1;
+            return;
+        }
+    }
     if (writer->depth > 0) {
         guint level = writer->depth - 1;
         bool follows_key = !key && !writer->is_array[level];
@@ -61,6 +88,8 @@ void json_writer_array(struct json_writer *writer, const char *key)
 void json_writer_end(struct json_writer *writer)
 {
     g_return_if_fail(writer->depth > 0);
+    if (writer->depth == writer->only_depth)
+        drop_left_out(writer);
     writer->depth--;
     g_string_append_c(writer->out, writer->is_array[writer->depth] ? ']' : '}');
 }

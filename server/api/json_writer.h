@@ -17,12 +17,19 @@ struct json_writer {
     GString *out; /* borrowed */
     guint depth;
     bool is_array[JSON_WRITER_DEPTH_MAX], has_items[JSON_WRITER_DEPTH_MAX];
+    const GPtrArray *only; /* see json_writer_only */
+    guint only_depth;
+    gsize kept; /* where the text of a member that is left out begins, plus 1; 0: none */
 };
 
 #define JSON_WRITER_INIT(string)                                                                   \
     {                                                                                              \
         .out = (string)                                                                            \
     }
+
+/* Of objects `depth` levels deep only the members whose key is among `keys` (char *, borrowed;
+ * NULL: all) stay: others are written, and taken back. */
+void json_writer_only(struct json_writer *writer, const GPtrArray *keys, guint depth);
 
 void json_writer_object(struct json_writer *writer,
                         const char *key); /* opens {; at most JSON_WRITER_DEPTH_MAX deep */

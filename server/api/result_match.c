@@ -32,54 +32,6 @@ static json_t *defaults_of(const struct store_project *project)
     return project->param_defaults_json ? json_loads(project->param_defaults_json, 0, NULL) : NULL;
 }
 
-static const char *value_of(const GPtrArray *params, const char *name)
-{
-    for (guint i = 0; i < params->len; i++) {
-        const struct run_param *param = (const struct run_param *)g_ptr_array_index(params, i);
-        if (strcmp(param->name, name) == 0)
-            return param->value;
-    }
-    return NULL;
-}
-
-static bool holds(GPtrArray *values, const char *value)
-{
-    return g_ptr_array_find_with_equal_func(values, value, g_str_equal, NULL);
-}
-
-static bool passes_params(const GPtrArray *wanted, const json_t *defaults, const char *bench,
-                          const GPtrArray *params)
-{
-    for (guint i = 0; wanted && i < wanted->len; i++) {
-        const struct store_param_filter *filter =
-            (const struct store_param_filter *)g_ptr_array_index(wanted, i);
-        const char *value = value_of(params, filter->name);
-        g_autofree char *fallback = value ? NULL : default_of(defaults, bench, filter->name);
-        if (!value)
-            value = fallback;
-        if (!value || !holds(filter->values, value))
-            return false;
-    }
-    return true;
-}
-
-bool result_match_filter(const struct store_filter *filter, const struct store_project *project,
-                         const char *bench, const GPtrArray *params)
-{
-    bool is_wanted = !filter->benches;
-    for (guint i = 0; !is_wanted && i < filter->benches->len; i++) {
-        const struct store_benchmark *wanted =
-            store_benchmark_find(project, (const char *)g_ptr_array_index(filter->benches, i));
-        is_wanted = wanted && strcmp(wanted->name, bench) == 0;
-    }
-    if (!is_wanted || !filter->params)
-        return is_wanted;
-    json_t *defaults = defaults_of(project);
-    is_wanted = passes_params(filter->params, defaults, bench, params);
-    json_decref(defaults);
-    return is_wanted;
-}
-
 /* ---- A document's cases
  * -------------------------------------------------------------------------------------------- */
 

@@ -6,11 +6,6 @@
 
 #include "server/store/store.h"
 
-/* True where a result passes the filter's benches and params. `params`: struct run_param * sorted
- * by name. */
-bool result_match_filter(const struct store_filter *filter, const struct store_project *project,
-                         const char *bench, const GPtrArray *params);
-
 /* Identity -> struct run_result * of the document; the table borrows from it. */
 GHashTable *result_match_cases(const struct store_project *project, const Run *document);
 

@@ -87,7 +87,7 @@ static void keep_errors(const struct run_results_query *query, RunResults *resul
         struct store_result_error *failure =
             (struct store_result_error *)g_ptr_array_index(results->errors, i);
         g_autoptr(GPtrArray) params = run_params_parse(failure->params_text);
-        if (result_match_filter(query->filter, results->run->project, failure->bench, params))
+        if (store_filter_takes_result(query->filter, results->run->project, failure->bench, params))
             g_ptr_array_add(results->kept, failure);
     }
 }

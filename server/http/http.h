@@ -70,19 +70,23 @@ void *http_request_thread(const HttpRequest *request);
  * frees it. */
 char *http_request_media_type(const HttpRequest *request);
 
-/* True where the client asks for CSV, by a path ending in .csv (which the route table names) or by
- * Accept. */
-bool http_request_wants_csv(const HttpRequest *request);
+/* In which form the client asks for rows: by a path ending in .csv or .ndjson (which the route
+ * table names), else by the type that Accept names with the largest q; JSON where it names none. */
+enum http_format { HTTP_FORMAT_JSON, HTTP_FORMAT_CSV, HTTP_FORMAT_NDJSON };
+enum http_format http_request_format(const HttpRequest *request);
+const char *http_format_type(enum http_format format); /* HTTP_JSON … */
+
 /* "http://host" of the server as this client sees it: for Location and Link. */
 char *http_request_origin(const HttpRequest *request);
 
 /* ---- The response ---- */
 
-#define HTTP_JSON "application/json; charset=utf-8"
-#define HTTP_HTML "text/html; charset=utf-8"
-#define HTTP_CSV  "text/csv; charset=utf-8; header=present"
-#define HTTP_SVG  "image/svg+xml; charset=utf-8"
-#define HTTP_TEXT "text/plain; charset=utf-8"
+#define HTTP_JSON   "application/json; charset=utf-8"
+#define HTTP_HTML   "text/html; charset=utf-8"
+#define HTTP_CSV    "text/csv; charset=utf-8; header=present"
+#define HTTP_NDJSON "application/x-ndjson"
+#define HTTP_SVG    "image/svg+xml; charset=utf-8"
+#define HTTP_TEXT   "text/plain; charset=utf-8"
 
 /* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large
  * bodies are compressed, ETags compared, HEAD handled and Content-Length, Vary, Cache-Control,
@@ -92,6 +96,20 @@ void http_respond(HttpRequest *request, unsigned status, const char *content_typ
 void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
                          size_t length);
 void http_respond_empty(HttpRequest *request, unsigned status);
+
+/* Answers 200 with a body that is made while it is sent: `first`, then what `next` appends to an
+ * empty `out` each time the client has taken what was there, on a thread that runs handlers (its
+ * http_request_thread). A piece has at least one byte unless it is the last. HTTP_PIECE_FAILED
+ * breaks the connection, so that the client can tell. `free_state` is called once, in every case.
+ * Not compressed. */
+enum http_piece { HTTP_PIECE_MORE, HTTP_PIECE_LAST, HTTP_PIECE_FAILED };
+struct http_pieces {
+    enum http_piece (*next)(HttpRequest *request, void *state, GString *out);
+    void *state;
+    GDestroyNotify free_state;
+};
+void http_respond_pieces(HttpRequest *request, const char *content_type, GString *first,
+                         const struct http_pieces *rest);
 /* application/problem+json (RFC 9457) below /api, else an HTML page; the status by the error's
  * kind. `faults` may be NULL. */
 void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults);
@@ -105,6 +123,8 @@ void http_response_header(HttpRequest *request, const char *name, const char *va
 /* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client
  * has it: then true, and the handler returns. */
 bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type);
+/* The same where a text tells the content, such as its digest. */
+bool http_not_modified_content(HttpRequest *request, const char *content, const char *content_type);
 
 /* The handler returns without an answer; later, any one thread responds and then calls
  * http_request_finish, after which it must not touch the request again. Call defer before the
@@ -114,6 +134,15 @@ bool http_not_modified(HttpRequest *request, int64_t version, const char *conten
  * finishes. */
 void http_request_defer(HttpRequest *request);
 void http_request_finish(HttpRequest *request);
+
+/* For handlers of POST that create something, first of all: where the header Idempotency-Key says
+ * that this request was sent before, it is answered as it was then (with Idempotency-Replayed:
+ * true; 409 while the first one is not answered, 422 where the key came with another request): then
+ * true, and the handler returns. */
+bool http_request_replayed(HttpRequest *request);
+/* The key of Idempotency-Key, with or without the quotes of a structured field; NULL where the
+ * header is absent or empty. The caller frees it. */
+char *http_request_idempotency_key(const HttpRequest *request);
 
 /* ---- Query values ---- */
 
@@ -165,6 +194,9 @@ struct http_options {
     const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
     /* or NULL: writing is then possible from loopback only, as access.h says */
     const char *write_token;
+    /* "https://grafana.example.org": whose pages may read below /api; NULL-terminated, NULL: none
+     */
+    char *const *cors_origins;
     /* for each thread that runs handlers, by http_server_start; may be NULL */
     void *(*thread_start)(void *app, GError **error);
     void (*thread_stop)(void *thread, void *app);

@@ -34,12 +34,12 @@ bool http_etag_matches(const char *if_none_match, const char *tag)
     return false;
 }
 
-static char *etag_make(const HttpRequest *request, int64_t version, const char *content_type)
+static char *etag_make(const HttpRequest *request, const char *content, const char *content_type)
 {
     g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, version);
     const char *build = request->server->options.build_id;
-    const char *parts[] = {build ? build : "", number, request->path, request->query, content_type};
+    const char *parts[] = {build ? build : "", content, request->path, request->query,
+                           content_type};
     for (gsize i = 0; i < G_N_ELEMENTS(parts);
          i++) /* with its NUL, so that no two lists run together */
         g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
@@ -48,11 +48,17 @@ static char *etag_make(const HttpRequest *request, int64_t version, const char *
 
 bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type)
 {
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, version);
+    return http_not_modified_content(request, number, content_type);
+}
+
+bool http_not_modified_content(HttpRequest *request, const char *content, const char *content_type)
+{
     struct http_answer *answer = &request->answer;
     const char *wanted = http_request_header(request, "If-None-Match");
     const char *method = http_request_method(request);
     g_free(answer->etag);
-    answer->etag = etag_make(request, version, content_type);
+    answer->etag = etag_make(request, content, content_type);
     if (!wanted || answer->given || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
         return false;
     g_autofree char *gzipped = g_strconcat(answer->etag, GZIP_SUFFIX, NULL);

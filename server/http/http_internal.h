@@ -92,9 +92,18 @@ struct http_workers {
     HttpServer *server;
 };
 
+/* See http_once.c. Under `lock`. */
+struct http_once {
+    pthread_mutex_t lock;
+    GHashTable *by_name; /* struct http_kept * */
+    GQueue order;        /* the same, oldest first */
+    size_t bytes;
+};
+
 struct http_server {
     struct http_options options; /* its strings are copies */
     HttpRouter *router;
+    GStrv cors_origins; /* or NULL */
     bool has_token, loopback;
     unsigned char token_digest[HTTP_DIGEST_BYTES];
     int listen_fd;
@@ -102,6 +111,7 @@ struct http_server {
     char id_prefix[12];
     struct http_loop loops[HTTP_LOOPS];
     struct http_workers workers;
+    struct http_once once;
     atomic_ullong next_id;
     atomic_bool draining; /* no new connections, answers close theirs */
     atomic_bool stop;     /* event threads end when nothing is in flight */
@@ -128,12 +138,21 @@ struct http_body {
     enum http_coding coding;
 };
 
+/* See http_pieces.c. */
+struct http_stream {
+    struct http_pieces pieces;
+    GString *piece;
+    size_t taken;         /* of the piece */
+    enum http_piece last; /* what making the piece gave */
+};
+
 struct http_answer {
     bool given;
     unsigned status;
-    char *content_type; /* NULL: no body */
-    char *bytes;        /* owned, unless is_static */
-    size_t length;
+    char *content_type;         /* NULL: no body */
+    char *bytes;                /* owned, unless is_static */
+    size_t length;              /* of a stream: so far */
+    struct http_stream *stream; /* NULL: the body is whole, in bytes */
     bool is_static, is_gzip;
     GPtrArray *headers; /* struct http_pair * */
     char *etag;         /* without quotes and suffix */
@@ -151,6 +170,7 @@ struct http_request {
     GPtrArray *pairs;
     struct http_body body;
     struct http_answer answer;
+    char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
     void *app_thread;
     enum http_stage stage; /* event thread */
     bool misframed;        /* event thread: where its body ends cannot be known */
@@ -233,11 +253,28 @@ bool http_query_check(const GPtrArray *pairs, const char *taken, GError **error)
 char *http_decode(const char *text, size_t length,
                   bool plus_is_space); /* NULL: bad percent, NUL or invalid UTF-8 */
 
+/* http_pieces.c */
+void http_stream_free(struct http_stream *stream);
+void http_stream_make(HttpRequest *request, void *app_thread); /* the next piece; a worker */
+struct MHD_Response *http_stream_response(HttpRequest *request);
+
 /* http_response.c */
+bool http_is_api(const HttpRequest *request); /* its path is /api, or below it */
+bool http_answer_begin(HttpRequest *request, unsigned status, const char *content_type);
 enum MHD_Result http_response_queue(HttpRequest *request);
 typedef void (*http_header_fn)(void *to, const char *name, const char *value);
 void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to);
 void http_response_clear(HttpRequest *request);
+
+/* http_once.c */
+void http_once_init(struct http_once *once);
+void http_once_clear(struct http_once *once);
+/* Once the request is answered, or at its end: keeps the answer where it succeeded. */
+void http_once_keep(HttpRequest *request);
+
+/* http_cors.c */
+void http_cors_preflight(HttpRequest *request); /* of an OPTIONS request: adds what it asks for */
+void http_cors_each_header(const HttpRequest *request, http_header_fn each, void *to);
 
 /* http_etag.c */
 bool http_etag_matches(const char *if_none_match, const char *tag);

@@ -74,10 +74,12 @@ static bool route_is_refused(HttpRequest *request)
     if (request->match->route)
         return false;
     http_response_header(request, "Allow", request->match->allow);
-    if (options)
+    if (options) {
+        http_cors_preflight(request);
         http_respond_empty(request, 204);
-    else
+    } else {
         http_respond_status(request, 405, "this address takes %s", request->match->allow);
+    }
     return true;
 }
 

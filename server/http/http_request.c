@@ -45,6 +45,7 @@ void http_request_unref(HttpRequest *request)
 {
     if (atomic_fetch_sub(&request->references, 1) != 1)
         return;
+    http_once_keep(request);
     http_body_clear(request);
     http_response_clear(request);
     http_match_free(request->match);
@@ -135,17 +136,51 @@ static int accept_quality(char *const *ranges, const char *type)
     return -1;
 }
 
-bool http_request_wants_csv(const HttpRequest *request)
+static bool path_names(const HttpRequest *request, const char *suffix)
 {
+    return g_str_has_suffix(request->path, suffix) && request->match && request->match->route &&
+           g_str_has_suffix(request->match->route->pattern, suffix);
+}
+
+enum http_format http_request_format(const HttpRequest *request)
+{
+    static const struct {
+        enum http_format format;
+        const char *type;
+    } taken[] = {{HTTP_FORMAT_CSV, "text/csv"},
+                 {HTTP_FORMAT_NDJSON, "application/x-ndjson"},
+                 {HTTP_FORMAT_JSON, "application/json"}};
     const char *accept = http_request_header(request, "Accept");
-    if (g_str_has_suffix(request->path, ".csv") && request->match && request->match->route &&
-        g_str_has_suffix(request->match->route->pattern, ".csv"))
-        return true;
+    enum http_format best = HTTP_FORMAT_JSON;
+    int best_quality = 0;
+    if (path_names(request, ".csv"))
+        return HTTP_FORMAT_CSV;
+    if (path_names(request, ".ndjson"))
+        return HTTP_FORMAT_NDJSON;
     if (!accept)
-        return false;
+        return HTTP_FORMAT_JSON;
     g_auto(GStrv) ranges = g_strsplit(accept, ",", 64);
-    int csv = accept_quality(ranges, "text/csv");
-    return csv > 0 && csv >= accept_quality(ranges, "application/json");
+    for (gsize i = 0; i < G_N_ELEMENTS(taken); i++) {
+        int quality = accept_quality(ranges, taken[i].type);
+        if (quality > best_quality) {
+            best = taken[i].format;
+            best_quality = quality;
+        }
+    }
+    return best;
+}
+
+const char *http_format_type(enum http_format format)
+{
+    switch (format) {
+    case HTTP_FORMAT_CSV:
+        return HTTP_CSV;
+    case HTTP_FORMAT_NDJSON:
+        return HTTP_NDJSON;
+    case HTTP_FORMAT_JSON:
+        break;
+    }
+    return HTTP_JSON;
 }
 
 static bool host_is_sound(const char *host)

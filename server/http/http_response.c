@@ -42,7 +42,7 @@ static void answer_compress(HttpRequest *request)
     answer->is_gzip = true;
 }
 
-static bool answer_begin(HttpRequest *request, unsigned status, const char *content_type)
+bool http_answer_begin(HttpRequest *request, unsigned status, const char *content_type)
 {
     struct http_answer *answer = &request->answer;
     if (answer->given) {
@@ -59,12 +59,13 @@ static bool answer_begin(HttpRequest *request, unsigned status, const char *cont
 void http_respond(HttpRequest *request, unsigned status, const char *content_type, GString *body)
 {
     struct http_answer *answer = &request->answer;
-    if (!answer_begin(request, status, content_type)) {
+    if (!http_answer_begin(request, status, content_type)) {
         g_string_free(body, TRUE);
         return;
     }
     answer->length = body->len;
     answer->bytes = g_string_free(body, FALSE);
+    http_once_keep(request);
     answer_compress(request);
 }
 
@@ -72,7 +73,8 @@ void http_respond_static(HttpRequest *request, const char *content_type, const v
                          size_t length)
 {
     struct http_answer *answer = &request->answer;
-    if (http_not_modified(request, 0, content_type) || !answer_begin(request, 200, content_type))
+    if (http_not_modified(request, 0, content_type) ||
+        !http_answer_begin(request, 200, content_type))
         return;
     answer->bytes = (char *)(gsize)bytes; /* is_static: never written, never freed */
     answer->length = length;
@@ -82,10 +84,11 @@ void http_respond_static(HttpRequest *request, const char *content_type, const v
 
 void http_respond_empty(HttpRequest *request, unsigned status)
 {
-    answer_begin(request, status, NULL);
+    if (http_answer_begin(request, status, NULL))
+        http_once_keep(request);
 }
 
-static bool answers_json(const HttpRequest *request)
+bool http_is_api(const HttpRequest *request)
 {
     return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
 }
@@ -95,7 +98,7 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
 {
     const struct http_options *options = &request->server->options;
     GString *body = g_string_new(NULL);
-    bool json = answers_json(request);
+    bool json = http_is_api(request);
     g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
     if (status == 503) {
         g_autofree char *seconds = g_strdup_printf("%d", HTTP_RETRY_SECONDS);
@@ -158,6 +161,7 @@ void http_response_clear(HttpRequest *request)
     if (!answer->is_static)
         g_free(answer->bytes);
     answer->bytes = NULL;
+    g_clear_pointer(&answer->stream, http_stream_free);
     g_clear_pointer(&answer->content_type, g_free);
     g_clear_pointer(&answer->etag, g_free);
     g_clear_pointer(&answer->headers, g_ptr_array_unref);
@@ -205,13 +209,19 @@ static void each_common_header(const HttpRequest *request, http_header_fn each, 
         each(to, security_headers[i].name, security_headers[i].value);
     each(to, "X-Request-Id", request->id);
     each(to, "Cache-Control", cache_control(request));
-    each(to, "Vary", answers_json(request) ? "Accept, Accept-Encoding" : "Accept-Encoding");
+    if (!http_is_api(request))
+        each(to, "Vary", "Accept-Encoding");
+    else
+        each(to, "Vary",
+             request->server->cors_origins ? "Accept, Accept-Encoding, Origin"
+                                           : "Accept, Accept-Encoding");
 }
 
 void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to)
 {
     const struct http_answer *answer = &request->answer;
     each_common_header(request, each, to);
+    http_cors_each_header(request, each, to);
     for (guint i = 0; i < answer->headers->len; i++) {
         const struct http_pair *pair = g_ptr_array_index(answer->headers, i);
         each(to, pair->name, pair->value);
@@ -239,7 +249,8 @@ enum MHD_Result http_response_queue(HttpRequest *request)
                         request->path);
         http_respond_status(request, 500, "the server has no answer to this");
     }
-    struct MHD_Response *response = response_with_body(answer);
+    struct MHD_Response *response =
+        answer->stream ? http_stream_response(request) : response_with_body(answer);
     if (!response)
         return MHD_NO;
     http_response_each_header(request, add_to_response, response);

@@ -60,6 +60,8 @@ static void options_copy(HttpServer *server, const struct http_options *options)
     own->build_id = g_strdup(options->build_id);
     own->product = g_strdup(options->product);
     own->write_token = NULL; /* only its digest is kept */
+    own->cors_origins = NULL;
+    server->cors_origins = g_strdupv((GStrv)(guintptr)options->cors_origins);
     server->has_token = options->write_token != NULL;
     if (server->has_token)
         access_token_digest(options->write_token, strlen(options->write_token),
@@ -81,6 +83,7 @@ static HttpServer *server_new(const struct http_options *options)
     options_copy(server, options);
     server->listen_fd = -1;
     pthread_mutex_init(&server->busy_lock, NULL);
+    http_once_init(&server->once);
     pthread_cond_init(&server->busy_none, NULL);
     pthread_mutex_init(&server->workers.lock, NULL);
     pthread_cond_init(&server->workers.wake, NULL);
@@ -221,6 +224,8 @@ static void server_free(HttpServer *server)
     g_free((char *)(gsize)server->options.listen_host);
     g_free((char *)(gsize)server->options.build_id);
     g_free((char *)(gsize)server->options.product);
+    g_strfreev(server->cors_origins);
+    http_once_clear(&server->once);
     g_free(server);
 }
 

@@ -85,6 +85,11 @@ static void *worker_main(void *data)
     g_autofree struct worker_start *start = data;
     HttpRequest *request;
     while ((request = workers_take(start->workers))) {
+        if (request->stage == HTTP_STAGE_SEND) { /* another piece of what is being sent */
+            http_stream_make(request, start->app_thread);
+            http_workers_resume(request);
+            continue;
+        }
         http_request_ref(request);
         http_workers_handle(request, start->app_thread);
         if (!(atomic_load(&request->phase) & HTTP_PHASE_DEFERRED))

@@ -72,7 +72,7 @@ void layout_end(Html *html, const struct layout *layout)
     html_text(html, layout->version);
     html_literal(
         html,
-        "</span><a href=\"/api\">API</a><a href=\"/healthz\">Health</a></footer></body></html>\n");
+        "</span><a href=\"/api.html\">API</a><a href=\"/healthz\">Health</a></footer></body></html>\n");
 }
 
 void layout_send(HttpRequest *request, Html *html)

@@ -14,6 +14,7 @@ enum read_statement {
     LATEST_OF_CASE,
     RUN_DOCUMENT,
     RUN_SERIES,
+    RUN_CONTENT,
     RUN_ERRORS,
     ENVIRONMENT_FACTS,
     ENVIRONMENT_TOPOLOGY,
@@ -52,6 +53,7 @@ const struct sqlite_statement sqlite_read_statements[READ_STATEMENTS] = {
                       "LEFT JOIN topology AS t ON t.id = s.topology_id WHERE s.run_seq = ?1",
                       false},
     [RUN_SERIES] = {"directory of run", "SELECT series FROM run_samples WHERE run_seq = ?1", false},
+    [RUN_CONTENT] = {"content of run", "SELECT digest FROM run_samples WHERE run_seq = ?1", false},
     [RUN_ERRORS] =
         {"errors of run",
          "SELECT b.name, c.params, e.message FROM result_error AS e "
@@ -239,6 +241,18 @@ GBytes *sqlite_reader_directory(SqliteReader *reader, int64_t run_seq, GError **
         no_such_run(reader, code, run_seq, error);
     sqlite3_reset(statement);
     return bytes;
+}
+
+char *sqlite_reader_digest(SqliteReader *reader, int64_t run_seq, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[RUN_CONTENT];
+    sqlite_bind(statement, "i", run_seq);
+    int code = sqlite3_step(statement);
+    char *digest = code == SQLITE_ROW ? column_text(statement, 0) : NULL;
+    if (!digest)
+        no_such_run(reader, code, run_seq, error);
+    sqlite3_reset(statement);
+    return digest;
 }
 
 static void free_error(gpointer item)

@@ -38,6 +38,7 @@ void sqlite_document_clear(struct sqlite_document *document);
 /* ERROR_NOT_FOUND where there is none. */
 bool sqlite_reader_document(SqliteReader *reader, int64_t run_seq, struct sqlite_document *out,
                             GError **error);
+char *sqlite_reader_digest(SqliteReader *reader, int64_t run_seq, GError **error);
 GBytes *sqlite_reader_directory(SqliteReader *reader, int64_t run_seq, GError **error);
 GPtrArray *sqlite_reader_errors(SqliteReader *reader, int64_t run_seq, GError **error);
 /* The facts that stand for a digest; NULL without an error where there are none. */

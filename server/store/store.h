@@ -216,12 +216,18 @@ struct store_run *store_run_find(StoreSnapshot *snapshot, const char *id);
 struct store_commit *store_commit_find(const struct store_project *project, const char *sha,
                                        GError **error);
 
-/* Filters: each list is "or", a NULL list is "any". Values are exact; a parameter's are compared as
- * canonical text. Lists of texts free their texts; `params` is a list without a free function whose
- * items and their members store_filter_clear frees. */
+/* Filters: each list is "or", a NULL list is "any". Values are exact, with two exceptions: a
+ * benchmark that no project's name or alias is may be a pattern, in which * stands for any text; a
+ * parameter's values are compared as canonical text, and beside them ranges of numbers may be
+ * given. Lists of texts free their texts; `params` is a list without a free function whose items
+ * and their members store_filter_clear frees. */
+struct store_range {
+    double low, high; /* both included; infinite: open */
+};
 struct store_param_filter {
     char *name;
     GPtrArray *values; /* char * */
+    GArray *ranges;    /* struct store_range; NULL: none */
 };
 struct store_filter {
     GPtrArray *projects, *benches, *machines, *branches, *reasons, *metrics; /* char * */
@@ -231,6 +237,15 @@ struct store_filter {
     int64_t since_ms, until_ms; /* of started_ms: since <= started < until; 0: open */
 };
 void store_filter_clear(struct store_filter *filter);
+
+/* Whether a series passes the filter's projects, benches, params, machines and metrics; and whether
+ * a result of a project does its benches and params (`bench` a name or alias, `params` struct
+ * run_param * sorted by name). What a case leaves out has the project's default. No I/O. */
+bool store_filter_takes_series(StoreSnapshot *snapshot, const struct store_filter *filter,
+                               const struct store_series *series);
+bool store_filter_takes_result(const struct store_filter *filter,
+                               const struct store_project *project, const char *bench,
+                               const GPtrArray *params);
 
 /* struct store_series *, by id */
 GPtrArray *store_series_select(StoreSnapshot *snapshot, const struct store_filter *filter);
@@ -249,6 +264,9 @@ GArray *store_series_points(StoreSnapshot *snapshot, int64_t series_id, GError *
  * store_result_error *). */
 GArray *store_run_points(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
 GPtrArray *store_run_errors(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
+
+/* run_digest of the document: says its content without reading it. The caller frees it. */
+char *store_run_digest(StoreSnapshot *snapshot, int64_t run_seq, GError **error);
 
 /* The whole document again, as it was posted. */
 Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error);

@@ -286,6 +286,12 @@ static void fill_envelope(const struct store_run *stored, struct sqlite_document
     run->topology = g_steal_pointer(&document->topology);
 }
 
+char *store_run_digest(StoreSnapshot *snapshot, int64_t run_seq, GError **error)
+{
+    SqliteReader *rows = store_snapshot_rows(snapshot, error);
+    return rows ? sqlite_reader_digest(rows, run_seq, error) : NULL;
+}
+
 Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error)
 {
     const struct store_run *stored = store_run_by_seq(snapshot, run_seq);

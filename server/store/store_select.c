@@ -4,6 +4,7 @@
  * rows says which is the next older run with such a result; the older of the two answers moves the
  * other on, so that neither is walked where the other matches rarely. Any thread, within a
  * snapshot. */
+#include "schema/number.h"
 #include "server/store/store_internal.h"
 #include <string.h>
 
@@ -27,6 +28,7 @@ void store_filter_clear(struct store_filter *filter)
         struct store_param_filter *param = filter->params->pdata[i];
         g_free(param->name);
         g_clear_pointer(&param->values, g_ptr_array_unref);
+        g_clear_pointer(&param->ranges, g_array_unref);
         g_free(param);
     }
     clear_list(&filter->params);
@@ -40,6 +42,19 @@ static bool list_has(const GPtrArray *list, const char *text)
     for (guint i = 0; text && i < list->len; i++)
         if (strcmp(list->pdata[i], text) == 0)
             return true;
+    return false;
+}
+
+static bool ranges_have(const GArray *ranges, const char *value)
+{
+    double number;
+    if (!ranges || !number_parse(value, &number))
+        return false;
+    for (guint i = 0; i < ranges->len; i++) {
+        const struct store_range *range = &g_array_index(ranges, struct store_range, i);
+        if (number >= range->low && number <= range->high)
+            return true;
+    }
     return false;
 }
 
@@ -62,21 +77,47 @@ static bool params_match(const struct store_filter *filter, const struct store_b
     for (guint i = 0; filter->params && i < filter->params->len; i++) {
         const struct store_param_filter *wanted = filter->params->pdata[i];
         const char *value = param_value(benchmark->project, benchmark->name, params, wanted->name);
-        if (!value || !list_has(wanted->values, value))
+        if (!value || !(list_has(wanted->values, value) ||
+                        ranges_have(wanted->ranges, value)))
             return false;
     }
     return true;
 }
 
-/* Benches are asked for by name or alias. */
+/* `*` stands for any text, also for none: the latest one takes as much as it must. */
+static bool pattern_matches(const char *pattern, const char *text)
+{
+    const char *after_star = NULL, *taken_to = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            after_star = ++pattern;
+            taken_to = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (after_star) {
+            pattern = after_star;
+            text = ++taken_to;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+/* Benches are asked for by name or alias, else by pattern. */
 static bool bench_matches(const struct store_filter *filter,
                           const struct store_benchmark *benchmark)
 {
     if (!filter->benches)
         return true;
-    for (guint i = 0; i < filter->benches->len; i++)
-        if (store_benchmark_find(benchmark->project, filter->benches->pdata[i]) == benchmark)
+    for (guint i = 0; i < filter->benches->len; i++) {
+        const char *asked = filter->benches->pdata[i];
+        const struct store_benchmark *named = store_benchmark_find(benchmark->project, asked);
+        if (named ? named == benchmark
+                  : strchr(asked, '*') && pattern_matches(asked, benchmark->name))
             return true;
+    }
     return false;
 }
 
@@ -89,6 +130,24 @@ static bool machine_matches(StoreSnapshot *snapshot, const struct store_filter *
         if (store_machine_find(snapshot, filter->machines->pdata[i]) == machine)
             return true;
     return false;
+}
+
+bool store_filter_takes_series(StoreSnapshot *snapshot, const struct store_filter *filter,
+                               const struct store_series *series)
+{
+    return list_has(filter->projects, series->project->name) &&
+           bench_matches(filter, series->benchmark) &&
+           machine_matches(snapshot, filter, series->machine) &&
+           list_has(filter->metrics, series->metric) &&
+           params_match(filter, series->benchmark, series->params);
+}
+
+bool store_filter_takes_result(const struct store_filter *filter,
+                               const struct store_project *project, const char *bench,
+                               const GPtrArray *params)
+{
+    const struct store_benchmark *benchmark = store_benchmark_find(project, bench);
+    return benchmark && bench_matches(filter, benchmark) && params_match(filter, benchmark, params);
 }
 
 /* ---- Series

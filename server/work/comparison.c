@@ -184,13 +184,16 @@ static void add_row(const struct sides *sides, const struct store_series *series
     g_array_append_val(rows, row);
 }
 
-static void add_rows(const struct sides *sides, const struct store_project *project, GArray *rows)
+static void add_rows(const struct sides *sides, const Comparison *comparison)
 {
-    for (guint i = 0; i < project->series->len; i++) {
-        const struct store_series *series = project->series->pdata[i];
-        if (g_hash_table_contains(sides->base, series) ||
-            g_hash_table_contains(sides->head, series))
-            add_row(sides, series, rows);
+    const GPtrArray *all = comparison->project->series;
+    for (guint i = 0; i < all->len; i++) {
+        const struct store_series *series = all->pdata[i];
+        bool is_measured = g_hash_table_contains(sides->base, series) ||
+                           g_hash_table_contains(sides->head, series);
+        if (is_measured && (!comparison->filter ||
+                            store_filter_takes_series(sides->snapshot, comparison->filter, series)))
+            add_row(sides, series, comparison->rows);
     }
 }
 
@@ -436,7 +439,7 @@ static bool compare(StoreSnapshot *snapshot, Comparison *comparison, guint base_
     sides.head = sides.base ? comparison_points(snapshot, head_runs, error) : NULL;
     bool fine = sides.head && read_changes(&sides, project, error);
     if (fine) {
-        add_rows(&sides, project, comparison->rows);
+        add_rows(&sides, comparison);
         judge(comparison->rows);
         add_means(comparison);
         g_array_sort(comparison->rows, compare_rows);
@@ -486,6 +489,7 @@ Comparison *comparison_new(StoreSnapshot *snapshot, const struct comparison_requ
                            GError **error)
 {
     g_autoptr(Comparison) comparison = comparison_alloc(request->project);
+    comparison->filter = request->filter;
     g_autoptr(GHashTable) wanted = NULL;
     if (!comparison_side_find(snapshot, request->project, "base", request->base, &comparison->base,
                               error) ||

@@ -58,6 +58,7 @@ struct comparison_mean { /* of one metric of a benchmark */
 
 typedef struct comparison {
     const struct store_project *project;
+    const struct store_filter *filter; /* borrowed: which series; NULL: all */
     struct comparison_side base, head;
     const struct store_commit *merge_base; /* what was compared with, where that is not base */
     const struct store_commit *measured;   /* whose runs stand for it: the nearest; NULL: none */
@@ -75,6 +76,9 @@ struct comparison_request {
     const struct store_project *project;
     const char *base, *head; /* a run's id, a sha of 7 digits or more, or a branch */
     const char *machine;     /* or NULL: all that the head was measured on */
+    /* Of the series only these are compared, and judged together; NULL: all. Outlives the
+     * comparison. */
+    const struct store_filter *filter;
 };
 
 /* NULL with ERROR_NOT_FOUND or ERROR_INVALID that names what is wrong with which side. */

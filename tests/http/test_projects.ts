@@ -21,14 +21,14 @@ function put(project: string, body: unknown) {
 }
 
 test("PUT makes a project and sets what it names", async () => {
-  const made = await put("made/with a slash", { default_branch: "trunk", commit_url_template: "https://example.org/c/{sha}", rules: { threshold: 0.01 } });
+  const made = await put("made/with a slash", { default_branch: "trunk", commit_url_template: "https://example.org/c/{sha}", rules: [{ bench: "B*", least_effect: 0.01 }] });
   assert.equal(made.status, 201, made.text);
   assert.equal(made.json.url, "/api/projects/made%2Fwith%20a%20slash");
   const project = await client.read(made.json.url);
   assert.equal(project.name, "made/with a slash");
   assert.equal(project.default_branch, "trunk");
   assert.equal(project.commit_url_template, "https://example.org/c/{sha}");
-  assert.deepEqual(project.rules, { threshold: 0.01 });
+  assert.deepEqual(project.rules, [{ bench: "B*", least_effect: 0.01 }]);
   assert.equal(project.param_defaults, null);
   const set = await put("made/with a slash", { param_defaults: { B: { size: 1, mode: "x" } } });
   assert.equal(set.status, 200, set.text);
@@ -109,6 +109,17 @@ test("a batch of commits with faults is refused whole", async () => {
   assertProblem(await client.get("/api/projects/badbatch"), 404, /badbatch/);
   assertProblem(await client.post("/api/projects/badbatch/commits", "nope"), 400, /line/);
   assertProblem(await client.post("/api/projects/badbatch/commits?branch=%0A", { commits: [] }), 400, /branch/);
+});
+
+test("a batch that is sent again with its Idempotency-Key gets its first answer; another one is refused", async () => {
+  const batch = { commits: [{ sha: sha("once") }] }, headers = { "Idempotency-Key": "batch-1" };
+  const first = await client.post("/api/projects/once/commits", batch, headers);
+  assert.deepEqual([first.status, first.json.new, first.headers.get("idempotency-replayed")], [200, 1, null]);
+  const again = await client.post("/api/projects/once/commits", batch, headers);
+  assert.deepEqual([again.status, again.json, again.headers.get("idempotency-replayed")], [200, first.json, "true"]);
+  assert.equal((await client.post("/api/projects/once/commits", batch)).json.new, 0, "without the key it is a request of its own");
+  assertProblem(await client.post("/api/projects/once/commits", { commits: [] }, headers), 422, /another request/);
+  assert.equal((await client.post("/api/projects/twice/commits", batch, headers)).json.new, 1, "a key belongs to its address");
 });
 
 test("a commit that only a deleted run told of has no time", async () => {

@@ -13,7 +13,7 @@ interface ApiRun {
 
 export async function fetchSamples(trend: Trend, line: Line, sha: string): Promise<RunSamples[]> {
   const query = new URLSearchParams({ project: trend.project, bench: trend.bench, commit: sha, machine: line.machine, samples: "1", limit: "50" });
-  for (const [name, value] of line.params) query.append(`param.${name}`, value);
+  for (const [name, value] of line.params) query.append(`param.${name}`, value.replace(/[\\,]|\.(?=\.)/g, "\\$&")); // this very value: no list, no range
   const response = await fetch(`/api/runs?${query}`, { headers: { Accept: "application/json" } });
   if (!response.ok) throw new Error(`the server answered ${response.status}`);
   const { runs } = (await response.json()) as { runs: ApiRun[] };

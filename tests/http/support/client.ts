@@ -103,7 +103,7 @@ function answerOf(status: number, rawHeaders: NodeJS.Dict<string | string[]>, by
   const headers = new Headers();
   for (const [name, value] of Object.entries(rawHeaders)) for (const one of [value ?? []].flat()) headers.append(name, one);
   const text = bytes.toString("utf8");
-  const isJson = /json/.test(headers.get("content-type") ?? "") && !headers.get("content-encoding");
+  const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "") && !headers.get("content-encoding");
   return { status, headers, text, json: isJson && text ? JSON.parse(text) : undefined };
 }
 

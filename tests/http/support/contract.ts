@@ -33,29 +33,74 @@ export class Contract {
     return fits[0]!;
   }
 
+  operation(method: string, path: string): Json {
+    return this.document.paths[this.template(path)][method.toLowerCase()];
+  }
+
   check(method: string, path: string, answer: Answer): void {
-    const template = this.template(path);
-    const operation = this.document.paths[template][method.toLowerCase()];
+    const operation = this.operation(method, path);
     const where = `${method} ${path} -> ${answer.status}`;
     assert.ok(operation, `${where}: not in the contract`);
-    const response = this.resolve(operation.responses[String(answer.status)] ?? operation.responses.default);
+    assert.notEqual(answer.status, 500, `${where}: ${answer.text}`);
+    const response = this.resolve(operation.responses[String(answer.status)] ?? (answer.status >= 400 ? operation.responses.default : undefined));
     assert.ok(response, `${where}: no such answer in the contract`);
+    this.checkHeaders(response, answer, where);
     if (answer.status === 304 || answer.status === 204) assert.equal(answer.text, "", where);
     const type = (answer.headers.get("content-type") ?? "").split(";")[0]!;
     if (!response.content || answer.status === 304) return;
     const media = response.content[type];
     assert.ok(media, `${where}: ${type || "no type"} is none of ${Object.keys(response.content)}`);
-    if (type.endsWith("json")) this.validate(media.schema, answer.json, where);
+    const fields = new URLSearchParams(path.split("?")[1]).get("fields")?.split(",");
+    if (type === "application/x-ndjson") this.checkLines(path, answer, fields, where);
+    else if (type.endsWith("json")) this.validate(answer.status === 200 && fields ? this.sparse(media.schema, fields) : media.schema, answer.json, where);
+  }
+
+  /** What the contract tells of must be there; a Link only where there is a further page. */
+  private checkHeaders(response: Json, answer: Answer, where: string): void {
+    for (const name of Object.keys(response.headers ?? {}))
+      if (name !== "Link") assert.ok(answer.headers.get(name), `${where}: has no ${name}`);
+  }
+
+  private checkLines(path: string, answer: Answer, fields: string[] | undefined, where: string): void {
+    const row = this.rowSchema(path);
+    assert.ok(answer.text === "" || answer.text.endsWith("\n"), where);
+    for (const line of answer.text.split("\n").slice(0, -1)) this.validate(fields ? this.sparse(row, fields) : row, JSON.parse(line), where);
+  }
+
+  /** Of the rows that a list gives, from its answer in JSON. */
+  rowSchema(path: string): Json {
+    const template = this.template(path).replace(/\.(csv|ndjson)$/, "");
+    const list = this.resolve(this.document.paths[template].get.responses["200"].content["application/json"].schema);
+    const rows: Json = Object.values(list.properties).find((member: Json) => list.properties.next && member.type === "array");
+    return rows ? rows.items : { $ref: "#/components/schemas/PointRow" };
+  }
+
+  /** The schema where `fields` left members out: of the rows of a list, or of the whole. */
+  private sparse(schema: Json, fields: string[]): Json {
+    const whole = this.resolve(schema);
+    if (!whole.properties.next) return { ...whole, required: fields };
+    const properties = Object.entries<Json>(whole.properties).map(([name, member]) => [name, member.type === "array" ? { ...member, items: { ...this.resolve(member.items), required: fields } } : member]);
+    return { ...whole, properties: Object.fromEntries(properties) };
+  }
+
+  /** Whether a value is as a schema of the contract wants it. */
+  accepts(schema: Json, value: unknown): boolean {
+    return this.validator(schema)(value) as boolean;
   }
 
   validate(schema: Json, value: unknown, where: string): void {
+    const validator = this.validator(schema);
+    assert.ok(validator(value), `${where}: ${JSON.stringify(validator.errors?.slice(0, 5))}\n${String(JSON.stringify(value)).slice(0, 600)}`);
+  }
+
+  private validator(schema: Json): ValidateFunction {
     const key = JSON.stringify(schema);
     let validator = this.compiled.get(key);
     if (!validator) {
       validator = this.ajv.compile(absolute(schema));
       this.compiled.set(key, validator);
     }
-    assert.ok(validator(value), `${where}: ${JSON.stringify(validator.errors?.slice(0, 5))}\n${String(JSON.stringify(value)).slice(0, 600)}`);
+    return validator;
   }
 
   resolve(value: Json): Json {

@@ -23,6 +23,8 @@ export interface Cell {
   level: (i: number) => number | undefined;
 }
 
+const runId = (project: string, i: number): string => `${project.replace(/[^\w.-]/g, "_")}-${i}`;
+
 export function runAt(project: string, i: number, cells: Cell[], over: Record<string, unknown> = {}): any {
   const results = new Map<string, any>();
   cells.forEach((cell, c) => {
@@ -34,7 +36,7 @@ export function runAt(project: string, i: number, cells: Cell[], over: Record<st
     const value = noisy(level, i * 31 + c);
     results.get(key).metrics[cell.metric ?? "real_time"] = { unit: cell.unit ?? "ns", better: cell.better ?? "lower", samples: [value] };
   });
-  return runDocument({ id: `${project}-${i}`, project, commit: commitOf(project, i), results: [...results.values()], ...over });
+  return runDocument({ id: runId(project, i), project, commit: commitOf(project, i), results: [...results.values()], ...over });
 }
 
 export async function judged(client: Client, run: string): Promise<any> {
@@ -46,7 +48,7 @@ export async function judged(client: Client, run: string): Promise<any> {
 /** Commits first..end-1, one run each; returns when the last is judged. */
 export async function storeHistory(client: Client, project: string, first: number, end: number, cells: Cell[], over: Record<string, unknown> = {}): Promise<void> {
   for (let i = first; i < end; i++) await client.store(runAt(project, i, cells, over));
-  await judged(client, `${project}-${end - 1}`);
+  await judged(client, runId(project, end - 1));
 }
 
 /** A project "moved" with one confirmed change at commit 20. */

@@ -43,6 +43,37 @@ static void test_formulas(void)
     assert_cell("-12.5", "-12.5"); /* a number is no formula */
     assert_cell("-", "\"'-\"");
     assert_cell("a=b", "a=b");
+    assert_cell("\n=1", "\"'\n=1\"");
+    assert_cell("＝1+1", "\"'＝1+1\"");
+    assert_cell("＠x", "\"'＠x\"");
+    assert_cell("-1e3", "-1e3");
+    assert_cell("+1", "\"'+1\""); /* no number of ours is written so */
+}
+
+static void test_only(void)
+{
+    static const char *const columns[] = {"a", "b", "c", "d", NULL};
+    static char a[] = "a", b[] = "b", d[] = "d";
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_autoptr(GString) out = g_string_new(NULL);
+    struct csv_writer writer = CSV_WRITER_INIT(out);
+    g_ptr_array_add(names, d);
+    g_ptr_array_add(names, b);
+    csv_writer_only(&writer, columns, names);
+    csv_writer_header(&writer, columns);
+    for (int row = 0; row < 2; row++) {
+        csv_writer_text(&writer, "left, out");
+        csv_writer_text(&writer, "kept, quoted");
+        csv_writer_empty(&writer, 1);
+        csv_writer_integer(&writer, row);
+        csv_writer_end_row(&writer);
+    }
+    g_assert_cmpstr(out->str, ==, "b,d\r\n\"kept, quoted\",0\r\n\"kept, quoted\",1\r\n");
+    g_ptr_array_set_size(names, 0);
+    g_ptr_array_add(names, a);
+    g_string_truncate(out, 0);
+    csv_writer_header(&writer, columns);
+    g_assert_cmpstr(out->str, ==, "a\r\n"); /* what follows the last one that stays is dropped */
 }
 
 static void test_rows(void)
@@ -68,5 +99,6 @@ int main(int argc, char **argv)
     g_test_add_func("/csv_writer/quoting", test_quoting);
     g_test_add_func("/csv_writer/formulas", test_formulas);
     g_test_add_func("/csv_writer/rows", test_rows);
+    g_test_add_func("/csv_writer/only", test_only);
     return g_test_run();
 }

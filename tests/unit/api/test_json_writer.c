@@ -77,6 +77,42 @@ static void test_foreign_keys(void)
     g_assert_cmpstr(out->str, ==, "{\"a\\\"b\":[true],\"\":1000,\"own\":1,\"z\":{}}");
 }
 
+/* {"a":{"a":1,"b":2},"b":[1],"c":3} with only some members of the outer object. */
+static void assert_only(const char *const *names, const char *expected)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(GPtrArray) only = g_ptr_array_new();
+    struct json_writer writer = JSON_WRITER_INIT(out);
+    for (; *names; names++)
+        g_ptr_array_add(only, (gpointer)(guintptr)*names);
+    json_writer_only(&writer, only, 2);
+    json_writer_array(&writer, NULL);
+    for (int i = 0; i < 2; i++) {
+        json_writer_object(&writer, NULL);
+        json_writer_object(&writer, "a");
+        json_writer_integer(&writer, "a", 1);
+        json_writer_integer(&writer, "b", 2);
+        json_writer_end(&writer);
+        json_writer_array(&writer, "b");
+        json_writer_integer(&writer, NULL, 1);
+        json_writer_end(&writer);
+        json_writer_string(&writer, "c", "3");
+        json_writer_end(&writer);
+    }
+    json_writer_end(&writer);
+    g_assert_cmpstr(out->str, ==, expected);
+}
+
+static void test_only(void)
+{
+    assert_only((const char *const[]){"a", NULL},
+                "[{\"a\":{\"a\":1,\"b\":2}},{\"a\":{\"a\":1,\"b\":2}}]");
+    assert_only((const char *const[]){"b", NULL}, "[{\"b\":[1]},{\"b\":[1]}]");
+    assert_only((const char *const[]){"c", "b", NULL},
+                "[{\"b\":[1],\"c\":\"3\"},{\"b\":[1],\"c\":\"3\"}]");
+    assert_only((const char *const[]){"x", NULL}, "[{},{}]");
+}
+
 static void test_depth_is_bounded(void)
 {
     g_autoptr(GString) out = g_string_new(NULL);
@@ -96,6 +132,7 @@ int main(int argc, char **argv)
     g_test_add_func("/json_writer/values", test_values);
     g_test_add_func("/json_writer/nesting", test_nesting);
     g_test_add_func("/json_writer/foreign_keys", test_foreign_keys);
+    g_test_add_func("/json_writer/only", test_only);
     g_test_add_func("/json_writer/depth_is_bounded", test_depth_is_bounded);
     return g_test_run();
 }

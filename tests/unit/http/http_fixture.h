@@ -34,7 +34,20 @@ struct fixture {
     GPtrArray *messages; /* of the log callback */
     guint n_threads, n_stopped;
     atomic_int handled[FIXTURE_THREADS];
+    atomic_int pieces_freed, created;
 };
+
+/* The lock checks for errors: a thread that takes it twice fails the test instead of waiting for
+ * itself for ever. */
+static inline void fixture_lock(struct fixture *fixture)
+{
+    g_assert_cmpint(pthread_mutex_lock(&fixture->lock), ==, 0);
+}
+
+static inline void fixture_unlock(struct fixture *fixture)
+{
+    g_assert_cmpint(pthread_mutex_unlock(&fixture->lock), ==, 0);
+}
 
 static inline void *fixture_thread_start(void *app, GError **error)
 {
@@ -53,19 +66,19 @@ static inline void fixture_thread_stop(void *thread, void *app)
 static inline void fixture_access_log(const struct http_log_entry *entry, void *app)
 {
     struct fixture *fixture = app;
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     g_ptr_array_add(fixture->log, g_strdup_printf("%s %s %u%s", entry->method, entry->path,
                                                   entry->status, entry->aborted ? " aborted" : ""));
     pthread_cond_broadcast(&fixture->changed);
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
 }
 
 static inline void fixture_log(const char *message, void *app)
 {
     struct fixture *fixture = app;
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     g_ptr_array_add(fixture->messages, g_strdup(message));
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
 }
 
 /* ---- Handlers ---- */
@@ -142,13 +155,13 @@ static inline void handle_asset(HttpRequest *request)
 static inline void handle_gate(HttpRequest *request)
 {
     struct fixture *fixture = fixture_of(request);
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     fixture->at_gate++;
     pthread_cond_broadcast(&fixture->changed);
     while (!fixture->gate_open)
         pthread_cond_wait(&fixture->changed, &fixture->lock);
     fixture->at_gate--;
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
     http_respond(request, 200, HTTP_TEXT, g_string_new("through"));
 }
 
@@ -156,10 +169,10 @@ static inline void handle_defer(HttpRequest *request)
 {
     struct fixture *fixture = fixture_of(request);
     http_request_defer(request);
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     g_ptr_array_add(fixture->deferred, request);
     pthread_cond_broadcast(&fixture->changed);
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
 }
 
 /* Deferred and finished by the handler itself, as where a store's queue is full. */
@@ -187,17 +200,68 @@ static inline void handle_error(HttpRequest *request)
     http_respond_error(request, error, faults);
 }
 
-static inline void handle_csv(HttpRequest *request)
+static inline void handle_rows(HttpRequest *request)
 {
+    static const char *const names[] = {
+        [HTTP_FORMAT_JSON] = "json", [HTTP_FORMAT_CSV] = "csv", [HTTP_FORMAT_NDJSON] = "ndjson"};
     fixture_of(request);
-    http_respond(request, 200, HTTP_TEXT,
-                 g_string_new(http_request_wants_csv(request) ? "csv" : "json"));
+    http_respond(request, 200, HTTP_TEXT, g_string_new(names[http_request_format(request)]));
+}
+
+/* "piece 0\n" … Where ?tag=FAIL is given the fourth one fails. */
+struct pieces_state {
+    guint n_made;
+    atomic_int *freed;
+};
+
+static inline enum http_piece next_piece(HttpRequest *request, void *state, GString *out)
+{
+    struct pieces_state *pieces = state;
+    const char *tag = http_request_query(request, "tag");
+    g_assert_nonnull(http_request_thread(request));
+    g_assert_cmpuint(out->len, ==, 0);
+    if (tag && strcmp(tag, "FAIL") == 0 && pieces->n_made == 3)
+        return HTTP_PIECE_FAILED;
+    for (guint i = 0; i < 20000; i++)
+        g_string_append_printf(out, "piece %u\n", pieces->n_made);
+    return ++pieces->n_made == 20 ? HTTP_PIECE_LAST : HTTP_PIECE_MORE;
+}
+
+static inline void free_pieces(gpointer state)
+{
+    struct pieces_state *pieces = state;
+    atomic_fetch_add(pieces->freed, 1);
+    g_free(pieces);
+}
+
+static inline void handle_pieces(HttpRequest *request)
+{
+    struct pieces_state *state = g_new0(struct pieces_state, 1);
+    state->freed = &fixture_of(request)->pieces_freed;
+    struct http_pieces rest = {next_piece, state, free_pieces};
+    http_respond_pieces(request, HTTP_TEXT, g_string_new("first\n"), &rest);
+}
+
+/* Counts what it creates. */
+static inline void handle_create(HttpRequest *request)
+{
+    struct fixture *fixture = fixture_of(request);
+    if (http_request_replayed(request))
+        return;
+    const char *tag = http_request_query(request, "tag");
+    g_autofree char *text = g_strdup_printf("number %d", atomic_fetch_add(&fixture->created, 1));
+    if (tag) {
+        http_respond_status(request, 422, "refused");
+        return;
+    }
+    http_response_header(request, "Location", text);
+    http_respond(request, 201, HTTP_TEXT, g_string_new(text));
 }
 
 static const struct http_route fixture_routes[] = {
     {"GET", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK,
      "limit tag+ param.*"},
-    {"GET", "/api/echo/own", handle_csv, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"GET", "/api/echo/own", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"DELETE", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"POST", "/api/digest", handle_digest, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"POST", "/api/write", handle_digest, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, ""},
@@ -210,8 +274,11 @@ static const struct http_route fixture_routes[] = {
     {"GET", "/api/defer-at-once", handle_defer_at_once, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/silent", handle_silent, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/error", handle_error, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
-    {"GET", "/api/list", handle_csv, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
-    {"GET", "/api/list.csv", handle_csv, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"GET", "/api/list", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"GET", "/api/list.csv", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"GET", "/api/list.ndjson", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"GET", "/api/pieces", handle_pieces, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, "tag"},
+    {"POST", "/api/create", handle_create, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, "tag"},
     {"GET", "/chart/{name}.svg", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, NULL},
     {"GET", "/assets/{file}", handle_asset, HTTP_READ, HTTP_IMMUTABLE, HTTP_QUICK, NULL},
     {"GET", "/", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, NULL},
@@ -224,7 +291,11 @@ static inline void fixture_start(struct fixture *fixture)
 {
     g_autoptr(GError) error = NULL;
     struct http_options *options = &fixture->options;
-    pthread_mutex_init(&fixture->lock, NULL);
+    pthread_mutexattr_t checked;
+    pthread_mutexattr_init(&checked);
+    pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&fixture->lock, &checked);
+    pthread_mutexattr_destroy(&checked);
     pthread_cond_init(&fixture->changed, NULL);
     fixture->deferred = g_ptr_array_new();
     fixture->log = g_ptr_array_new_with_free_func(g_free);
@@ -266,21 +337,21 @@ static inline void fixture_wait(struct fixture *fixture)
 
 static inline void fixture_open_gate(struct fixture *fixture, guint when_waiting)
 {
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     while (fixture->at_gate < when_waiting)
         fixture_wait(fixture);
     fixture->gate_open = true;
     pthread_cond_broadcast(&fixture->changed);
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
 }
 
 static inline HttpRequest *fixture_take_deferred(struct fixture *fixture)
 {
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     while (fixture->deferred->len == 0)
         fixture_wait(fixture);
     HttpRequest *request = g_ptr_array_remove_index(fixture->deferred, 0);
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
     return request;
 }
 
@@ -294,11 +365,11 @@ static inline void fixture_finish_deferred(struct fixture *fixture)
 /* Waits until `n` exchanges have ended, and returns the last line of the log. */
 static inline char *fixture_await_log(struct fixture *fixture, guint n)
 {
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     while (fixture->log->len < n)
         fixture_wait(fixture);
     char *line = g_strdup(g_ptr_array_index(fixture->log, fixture->log->len - 1));
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
     return line;
 }
 

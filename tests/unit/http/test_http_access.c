@@ -120,6 +120,13 @@ static void test_token(void)
         {"Bearer " TOKEN "0", ACCESS_UNAUTHORIZED},
         {"Bearer 0", ACCESS_UNAUTHORIZED},
         {"Basic " TOKEN, ACCESS_UNAUTHORIZED},
+        {"Basic dTowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZg==", ACCESS_GRANTED},  /* u:TOKEN */
+        {"basic OjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5YWJjZGVm", ACCESS_GRANTED},      /* :TOKEN */
+        {"Basic MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", ACCESS_UNAUTHORIZED}, /* TOKEN */
+        {"Basic MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY6", ACCESS_UNAUTHORIZED}, /* TOKEN: */
+        {"Basic dTo=", ACCESS_UNAUTHORIZED},                                         /* u: */
+        {"Basic ", ACCESS_UNAUTHORIZED},
+        {"Basic", ACCESS_UNAUTHORIZED},
         {TOKEN, ACCESS_UNAUTHORIZED},
     };
     unsigned char digest[ACCESS_DIGEST_BYTES];
@@ -134,6 +141,33 @@ static void test_token(void)
         facts.token_digest = digest;
         facts.authorization = cases[i].authorization;
         assert_decision(&facts, cases[i].decision, "the same from this machine");
+    }
+}
+
+/* A form on another site's page can make a browser send a password that it keeps, but no Bearer. */
+static void test_basic_from_another_page(void)
+{
+    static const struct {
+        const char *origin, *fetch_site;
+        enum access_decision decision;
+    } cases[] = {
+        {NULL, NULL, ACCESS_GRANTED},
+        {"http://bench.example", NULL, ACCESS_GRANTED},
+        {"http://evil.example", NULL, ACCESS_UNAUTHORIZED},
+        {"null", NULL, ACCESS_UNAUTHORIZED},
+        {NULL, "cross-site", ACCESS_UNAUTHORIZED},
+        {NULL, "same-site", ACCESS_UNAUTHORIZED},
+    };
+    unsigned char digest[ACCESS_DIGEST_BYTES];
+    access_token_digest(TOKEN, strlen(TOKEN), digest);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct access_facts facts = {.token_digest = digest,
+                                     .host = "bench.example",
+                                     .origin = cases[i].origin,
+                                     .fetch_site = cases[i].fetch_site,
+                                     .authorization =
+                                         "Basic dTowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZg=="};
+        assert_decision(&facts, cases[i].decision, cases[i].origin ? cases[i].origin : "no origin");
     }
 }
 
@@ -174,11 +208,11 @@ static void test_answers_with_token(void)
     assert_write(&fixture, "Authorization: Bearer wrong\r\n", 401);
     assert_write(&fixture, "Authorization: Bearer " TOKEN "\r\nX-Forwarded-For: 1.2.3.4\r\n", 201);
     /* The event threads write the log after the answer has been sent. */
-    pthread_mutex_lock(&fixture.lock);
+    fixture_lock(&fixture);
     for (guint i = 0; i < fixture.log->len; i++)
         g_assert_null(strstr(g_ptr_array_index(fixture.log, i), TOKEN));
     g_assert_cmpuint(fixture.messages->len, ==, 0);
-    pthread_mutex_unlock(&fixture.lock);
+    fixture_unlock(&fixture);
     fixture_stop(&fixture);
 }
 
@@ -200,6 +234,7 @@ int main(int argc, char **argv)
     g_test_add_func("/http/access/local", test_local);
     g_test_add_func("/http/access/origins", test_origins);
     g_test_add_func("/http/access/token", test_token);
+    g_test_add_func("/http/access/basic-from-another-page", test_basic_from_another_page);
     g_test_add_func("/http/access/answers-without-token", test_answers_without_token);
     g_test_add_func("/http/access/answers-with-token", test_answers_with_token);
     g_test_add_func("/http/access/open-without-token", test_open_without_token);

@@ -182,10 +182,10 @@ static void vanish_when_held(struct fixture *fixture, const char *target, const 
     if (wanted % 2)
         reset_on_close(fd);
     client_print(fd, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target);
-    pthread_mutex_lock(&fixture->lock);
+    fixture_lock(fixture);
     while (*held < wanted)
         fixture_wait(fixture);
-    pthread_mutex_unlock(&fixture->lock);
+    fixture_unlock(fixture);
     close(fd);
 }
 
@@ -335,10 +335,10 @@ static void test_stop_with_suspended(void)
         idle = client_open(&fixture);
     client_print(deferred, "GET /api/defer HTTP/1.1\r\nHost: x\r\n\r\n");
     client_print(slow, "GET /api/gate HTTP/1.1\r\nHost: x\r\n\r\n");
-    pthread_mutex_lock(&fixture.lock);
+    fixture_lock(&fixture);
     while (fixture.deferred->len == 0 || fixture.at_gate == 0)
         fixture_wait(&fixture);
-    pthread_mutex_unlock(&fixture.lock);
+    fixture_unlock(&fixture);
     g_assert_cmpint(pthread_create(&stopper, NULL, stop_server, &fixture), ==, 0);
     while (!is_refused(&fixture))
         g_usleep(1000);
@@ -401,10 +401,10 @@ static void test_stop_refuses(void)
     fixture_start(&fixture);
     int gate = client_open(&fixture), late[100];
     client_print(gate, "GET /api/gate HTTP/1.1\r\nHost: x\r\n\r\n");
-    pthread_mutex_lock(&fixture.lock);
+    fixture_lock(&fixture);
     while (fixture.at_gate == 0)
         fixture_wait(&fixture);
-    pthread_mutex_unlock(&fixture.lock);
+    fixture_unlock(&fixture);
     for (gsize i = 0; i < G_N_ELEMENTS(late); i++)
         late[i] = client_open(&fixture);
     g_assert_cmpint(pthread_create(&stopper, NULL, stop_at_once, &fixture), ==, 0);

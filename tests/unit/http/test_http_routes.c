@@ -154,9 +154,9 @@ static void test_headers(void)
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
     assert_header(&answer, "Cache-Control", "no-store");
     answer_clear(&answer);
-    pthread_mutex_lock(&fixture.lock);
+    fixture_lock(&fixture);
     g_assert_cmpuint(fixture.messages->len, >=, 2);
-    pthread_mutex_unlock(&fixture.lock);
+    fixture_unlock(&fixture);
 }
 
 static void assert_csv(const char *target, const char *headers, const char *kind)
@@ -176,6 +176,10 @@ static void test_csv(void)
     assert_csv("/api/list", "Accept: text/csv;q=0.5, application/json\r\n", "json");
     assert_csv("/api/list", "Accept: text/csv;q=0, */*\r\n", "json");
     assert_csv("/api/list", "Accept: */*\r\n", "json");
+    assert_csv("/api/list.ndjson", "Accept: text/csv\r\n", "ndjson");
+    assert_csv("/api/list", "Accept: application/x-ndjson\r\n", "ndjson");
+    assert_csv("/api/list", "Accept: text/csv;q=0.5, application/x-ndjson\r\n", "ndjson");
+    assert_csv("/api/list", "Accept: text/csv, application/x-ndjson;q=0.9\r\n", "csv");
 }
 
 static void test_framing(void)
