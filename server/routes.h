@@ -40,13 +40,11 @@
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     LIST(ROUTE,     "/api/projects/{project}/commits",     api_commits_list,    HTTP_QUICK, "branch+ sha+ ") \
     ROUTE("POST",   "/api/projects/{project}/commits",     api_commits_post,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "branch") \
-    ROUTE("GET",    "/api/projects/{project}/branches",    api_branches_list,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
-    ROUTE("GET",    "/api/projects/{project}/branches.csv", api_branches_list,  HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "limit cursor") \
+    LIST(ROUTE,     "/api/projects/{project}/branches",    api_branches_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects/{project}/branches/{branch}", api_branch_get, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}/branches/{branch}", api_branch_put, HTTP_WRITE, HTTP_NO_STORE,  HTTP_QUICK, "") \
     ROUTE("DELETE", "/api/projects/{project}/branches/{branch}", api_branch_delete, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
-    ROUTE("GET",    "/api/projects/{project}/annotations", api_annotations_list, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "bench+ machine+ commit+ removed limit cursor") \
-    ROUTE("GET",    "/api/projects/{project}/annotations.csv", api_annotations_list, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, "bench+ machine+ commit+ removed limit cursor") \
+    LIST(ROUTE,     "/api/projects/{project}/annotations", api_annotations_list, HTTP_QUICK, "bench+ machine+ commit+ removed ") \
     ROUTE("POST",   "/api/projects/{project}/annotations", api_annotations_post, HTTP_WRITE, HTTP_NO_STORE,  HTTP_QUICK, "") \
     ROUTE("DELETE", "/api/projects/{project}/annotations/{annotation}", api_annotation_delete, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "who") \
     LIST(ROUTE,     "/api/benchmarks",                     api_benchmarks_list, HTTP_SLOW,  "project+ ") \

@@ -43,6 +43,7 @@ static bool open_annotations(struct api_list *list, int64_t *out_version, GError
     if (!query->project ||
         !http_query_integer(list->request, "removed", 0, 1, &query->removed, error))
         return false;
+    g_clear_pointer(&query->positions, g_ptr_array_unref);
     query->positions = query->commits ? g_ptr_array_new() : NULL;
     for (guint i = 0; query->commits && i < query->commits->len; i++) {
         const char *text = (const char *)g_ptr_array_index(query->commits, i);
@@ -151,26 +152,44 @@ static void place(gconstpointer item, char *fields[API_LIST_FIELDS_MAX])
         g_strdup_printf("%" G_GINT64_FORMAT, (gint64)((const struct store_annotation *)item)->id);
 }
 
+static void free_query(gpointer item)
+{
+    struct annotations_query *query = (struct annotations_query *)item;
+    GPtrArray **const lists[] = {&query->benches, &query->machines, &query->commits,
+                                 &query->positions};
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
+        g_clear_pointer(lists[i], g_ptr_array_unref);
+    g_free(query);
+}
+
 void api_annotations_list(HttpRequest *request)
 {
     static const char *const columns[] = {"id",         "commit",  "to",  "bench",
                                           "machine",    "text",    "who", "made",
                                           "removed_by", "removed", NULL};
+    static const char *const members[] = {"id",    "url",        "commit",  "to",
+                                          "bench", "machine",    "text",    "who",
+                                          "made",  "removed_by", "removed", NULL};
     static const struct api_list_spec spec = {.plural = "annotations",
                                               .n_cursor_fields = 1,
+                                              .members = members,
+                                              .free_user = free_query,
                                               .columns = columns,
                                               .open = open_annotations,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
                                               .place = place};
-    struct annotations_query query = {.benches = http_query_values(request, "bench"),
-                                      .machines = http_query_values(request, "machine"),
-                                      .commits = http_query_values(request, "commit")};
-    api_list_serve(request, &spec, &query);
-    GPtrArray **const lists[] = {&query.benches, &query.machines, &query.commits, &query.positions};
-    for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
-        g_clear_pointer(lists[i], g_ptr_array_unref);
+    struct annotations_query *query = g_new0(struct annotations_query, 1);
+    g_autoptr(GError) error = NULL;
+    if (api_filter_values(request, "bench", &query->benches, &error) &&
+        api_filter_values(request, "machine", &query->machines, &error) &&
+        api_filter_values(request, "commit", &query->commits, &error)) {
+        api_list_serve(request, &spec, query);
+    } else {
+        http_respond_error(request, error, NULL);
+        free_query(query);
+    }
 }
 
 /* ---- Making and removing
@@ -263,7 +282,7 @@ static void post_done(const struct store_receipt *receipt, void *user)
 
 void api_annotations_post(HttpRequest *request)
 {
-    if (!api_body_check_json(request))
+    if (http_request_replayed(request) || !api_body_check_json(request))
         return;
     g_autoptr(GError) error = NULL;
     g_autoptr(Faults) faults = faults_new();

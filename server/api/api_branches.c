@@ -94,16 +94,19 @@ void api_branches_list(HttpRequest *request)
 {
     static const char *const columns[] = {"branch", "head", "before",  "move",
                                           "moved",  "who",  "default", NULL};
+    static const char *const members[] = {"branch", "url", "head", "before",  "move",
+                                          "moved",  "who", "page", "default", NULL};
     static const struct api_list_spec spec = {.plural = "branches",
                                               .n_cursor_fields = 1,
+                                              .members = members,
+                                              .free_user = g_free,
                                               .columns = columns,
                                               .open = open_project,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,
                                               .place = place};
-    const struct store_project *project = NULL;
-    api_list_serve(request, &spec, &project);
+    api_list_serve(request, &spec, g_new0(const struct store_project *, 1));
 }
 
 /* ---- One branch

@@ -15,6 +15,8 @@
  * ------------------------------------------------------------------------------------------------------
  */
 
+#define SHA_DIGITS_MIN 7u
+
 struct commits_query {
     GPtrArray *branches, *shas; /* char *; NULL: any */
     GHashTable *named;          /* struct store_commit * that `shas` name, or NULL */
@@ -32,6 +34,12 @@ static bool open_project(struct api_list *list, int64_t *out_version, GError **e
     query->named = query->shas ? g_hash_table_new(NULL, NULL) : NULL;
     for (guint i = 0; query->shas && i < query->shas->len; i++) {
         g_autofree char *sha = g_ascii_strdown((const char *)query->shas->pdata[i], -1);
+        if (!api_filter_is_sha(sha, SHA_DIGITS_MIN)) {
+            g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                        "sha: \"%s\" is no commit; give %u to 64 hex digits of a sha", sha,
+                        SHA_DIGITS_MIN);
+            return false;
+        }
         g_hash_table_add(query->named, store_commit_find(query->project, sha, NULL));
     }
     return true;
@@ -172,9 +180,14 @@ void api_commits_list(HttpRequest *request)
                                               .place = place,
                                               .free_user = free_query};
     struct commits_query *query = g_new0(struct commits_query, 1);
-    query->branches = http_query_values(request, "branch");
-    query->shas = http_query_values(request, "sha");
-    api_list_serve(request, &spec, query);
+    g_autoptr(GError) error = NULL;
+    if (api_filter_values(request, "branch", &query->branches, &error) &&
+        api_filter_values(request, "sha", &query->shas, &error)) {
+        api_list_serve(request, &spec, query);
+    } else {
+        http_respond_error(request, error, NULL);
+        free_query(query);
+    }
 }
 
 /* ---- The batch
