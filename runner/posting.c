@@ -74,7 +74,9 @@ static Run *read_foreign(const GString *bytes, const struct format *format,
                          GError **error)
 {
     g_autoptr(Run) run = envelope_new(provenance, error);
-    if (!run || !format->parse(bytes->str, bytes->len, run, warnings, faults, error))
+    struct format_reading reading = {
+        .format = format, .run = run, .warnings = warnings, .faults = faults};
+    if (!run || !format_read(&reading, bytes->str, bytes->len, error))
         return NULL;
     return g_steal_pointer(&run);
 }

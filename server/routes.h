@@ -11,7 +11,7 @@
 #define SERIES_FILTERS "project+ bench+ machine+ metric+ param.* "
 #define CHANGE_FILTERS "project bench+ machine+ metric+ param.* status+ triage+ commit+ "
 #define LINE_FILTERS   "from to branch+ buckets "
-#define UPLOAD_FACTS   "format project commit branch parents+ time machine id"
+#define UPLOAD_FACTS   "format project commit branch parents+ time machine id better better.*"
 
 /* clang-format off */
 /* Rows, in each of their forms. A list takes limit, cursor and fields beside its filters, which end

@@ -4,15 +4,11 @@
  * become results with an error. Times become ns. */
 #pragma once
 
-#include "schema/run.h"
+#include <glib.h>
 
-/* struct format's parse. */
-bool google_benchmark_parse(const char *bytes, size_t length, Run *run, GPtrArray *warnings,
-                            Faults *faults, GError **error);
-
-/* A name such as BM_Sort/threads:2/1024/real_time as a result without metrics: bench "Sort",
- * parameters threads and arg0. Segments `k:v` are parameters, bare numbers arg0, arg1, …; what
- * tells how to measure (real_time, process_time, manual_time, repeats, iterations, min_time,
- * min_warmup_time) is left out, other segments stay in the bench's name, and so does the first
- * whatever it is, without a leading BM_. A parameter named twice becomes name, name_2, …. */
-struct run_result *google_benchmark_name_split(const char *name);
+/* A name such as BM_Sort/threads:2/1024/real_time as bench "Sort" (the caller frees it) and
+ * parameters threads and arg0, added to `params`. Segments `k:v` are parameters, bare numbers arg0,
+ * arg1, …; what tells how to measure (real_time, process_time, manual_time, repeats, iterations,
+ * min_time, min_warmup_time) is left out, other segments stay in the bench's name, and so does the
+ * first whatever it is, without a leading BM_. A parameter named twice becomes name, name_2, …. */
+char *google_benchmark_name_split(const char *name, GPtrArray *params);

@@ -50,6 +50,9 @@ static void write_formats(struct json_writer *writer)
         json_writer_object(writer, NULL);
         json_writer_string(writer, "name", formats[i]->name);
         json_writer_string(writer, "description", formats[i]->description);
+        json_writer_string(writer, "media_type", formats[i]->media_type);
+        json_writer_string(writer, "samples", formats[i]->samples);
+        json_writer_bool(writer, "recognised", formats[i]->recognise != NULL);
         json_writer_end(writer);
     }
     json_writer_end(writer);

@@ -101,20 +101,42 @@ static Run *parse_document(HttpRequest *request, Faults *faults, GError **error)
     return g_steal_pointer(&run);
 }
 
-void api_runs_post(HttpRequest *request)
+/* NULL: the request has been answered. */
+static Run *parse_foreign(HttpRequest *request, GPtrArray *warnings)
 {
-    if (!api_body_check_json(request))
-        return;
+    const struct format *format = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(Faults) faults = faults_new();
+    if (foreign_run_format(request, &format, &error)) {
+        if (!foreign_run_check_type(request, format))
+            return NULL;
+        Run *run = foreign_run_parse(request, format, warnings, faults, &error);
+        if (run)
+            return run;
+    }
+    http_respond_error(request, error, faults);
+    return NULL;
+}
+
+static Run *parse_ours(HttpRequest *request)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Faults) faults = faults_new();
+    if (!api_body_check_json(request))
+        return NULL;
+    Run *run = parse_document(request, faults, &error);
+    if (!run)
+        http_respond_error(request, error, faults);
+    return run;
+}
+
+void api_runs_post(HttpRequest *request)
+{
     g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
     bool is_foreign = http_request_query(request, "format") != NULL;
-    Run *run = is_foreign ? foreign_run_parse(request, warnings, faults, &error)
-                          : parse_document(request, faults, &error);
-    if (!run) {
-        http_respond_error(request, error, faults);
+    Run *run = is_foreign ? parse_foreign(request, warnings) : parse_ours(request);
+    if (!run)
         return;
-    }
     struct runs_post *post = g_new0(struct runs_post, 1);
     post->request = request;
     post->id = g_strdup(run->id);
