@@ -2,7 +2,7 @@
  * See confirming.h. */
 #include "runner/confirming.h"
 
-#include "runner/measure/paired.h"
+#include "schema/summary.h"
 #include <math.h>
 #include <string.h>
 
@@ -198,20 +198,41 @@ static void keep_base(struct run_result *head, const struct run_metric *base, gu
         run_result_add_beside(head, name, base->unit, base->samples, n);
 }
 
-static const char *decision_of(const struct paired *worse, double suspected)
+/* Times worse, less one: the median and its interval. */
+static const char *decision_of(const struct summary *worse, double suspected)
 {
-    if (worse->low > 0 && worse->difference >= CONFIRM_LEAST_EFFECT)
+    if (worse->low > 0 && worse->center >= CONFIRM_LEAST_EFFECT)
         return "confirmed";
     return worse->high < CONFIRM_LEAST_EFFECT || worse->high < suspected ? "cleared" : "unsure";
 }
 
-static void decide_by_pairs(json_t *row, const struct paired *worse)
+static void decide_by_pairs(json_t *row, const struct summary *worse)
 {
     double ends[] = {effect_of(row, worse->low), effect_of(row, worse->high)};
     bool is_turned = ends[0] > ends[1];
-    json_t *more = json_pack("{s:f, s:f, s:f, s:i}", "effect", effect_of(row, worse->difference),
-                             "low", ends[is_turned], "high", ends[!is_turned], "n", (int)worse->n);
+    json_t *more = json_pack("{s:f, s:f, s:f, s:I}", "effect", effect_of(row, worse->center), "low",
+                             ends[is_turned], "high", ends[!is_turned], "n", (json_int_t)worse->n);
     decide(row, decision_of(worse, worse_of(row, "effect")), "base", more);
+}
+
+/* How many times worse each of ours is than its partner of the base, less one. False where they
+ * have no ratio, or are too few for an interval. */
+static bool compare_pairs(const json_t *row, const struct run_metric *ours,
+                          const struct run_metric *theirs, struct summary *out)
+{
+    bool is_turned = is_higher_better(row);
+    guint n = MIN(ours->n_samples, theirs->n_samples);
+    g_autofree double *worse = g_new(double, n + 1);
+    for (guint i = 0; i < n; i++) {
+        double better = is_turned ? ours->samples[i] : theirs->samples[i];
+        double other = is_turned ? theirs->samples[i] : ours->samples[i];
+        if (!(better > 0) || !(other > 0))
+            return false;
+        worse[i] = other / better - 1;
+    }
+    if (n >= SUMMARY_INTERVAL_SAMPLES_MIN)
+        *out = summary_of_samples(worse, n);
+    return n >= SUMMARY_INTERVAL_SAMPLES_MIN;
 }
 
 static void stay_unsure(json_t *row, const char *by, const char *note)
@@ -233,7 +254,7 @@ static json_int_t version_of(const struct run_result *result)
 static void pair_up(json_t *row, struct run_result *head, const struct run_result *base)
 {
     const struct run_metric *ours = metric_of(head, row), *theirs = metric_of(base, row);
-    struct paired worse;
+    struct summary worse;
     if (head->error || base->error) {
         g_autofree char *note =
             g_strdup_printf("%s: %s", base->error ? "the base's build" : "again",
@@ -247,15 +268,11 @@ static void pair_up(json_t *row, struct run_result *head, const struct run_resul
     }
     if (!ours || !theirs)
         return; /* no samples that make pairs: the server decides */
-    guint n = MIN(ours->n_samples, theirs->n_samples);
-    bool is_turned = is_higher_better(row);
-    const double *before = is_turned ? ours->samples : theirs->samples;
-    const double *after = is_turned ? theirs->samples : ours->samples;
-    if (paired_compare(before, after, n, &worse))
+    if (compare_pairs(row, ours, theirs, &worse))
         decide_by_pairs(row, &worse);
     else
         stay_unsure(row, "base", "values that have no ratio, or too few of them");
-    keep_base(head, theirs, n);
+    keep_base(head, theirs, MIN(ours->n_samples, theirs->n_samples));
 }
 
 void confirming_pair(const Confirming *confirming, GPtrArray *results)

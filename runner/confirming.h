@@ -4,11 +4,13 @@
  *
  * Each suspect's cell is measured in fresh processes, `rounds` times, shuffled anew in each round:
  *
- * - Beside the base's build, where one is given: in each round both builds once. Of the pairs the
- *   ratio and its 95 % interval are taken (measure/paired.h), so that what the machine does in the
- *   meantime cancels out. Confirmed: the interval lies on the worse side of 0 and the ratio is at
- *   least CONFIRM_LEAST_EFFECT. Cleared: the interval ends below that, or below what was suspected.
- *   Else unsure. The base's samples are kept beside the head's, as base_METRIC.
+ * - Beside the base's build, where one is given: in each round both builds once. Of each pair the
+ *   ratio is taken, so that what the machine does in the meantime cancels out, and of the ratios
+ *   the median and its distribution-free 95 % interval (schema/summary.h), which one round in ten
+ *   that something hit does not move. Confirmed: the interval lies on the worse side of 1 and the
+ *   median is at least CONFIRM_LEAST_EFFECT from it. Cleared: the interval ends below that, or
+ *   below what was suspected. Else unsure. The base's samples are kept beside the head's, as
+ *   base_METRIC.
  * - Else beside the reference workload (WorkloadCost of the same task cost), and the server judges
  *   the new run against the level that was stored. Confirmed: it says regressed again, by more than
  *   the reference did: what that lost is the machine's. Unsure: it says unsure. Else cleared. */
@@ -18,7 +20,7 @@
 #include "runner/suspects.h"
 
 #define CONFIRM_ROUNDS_DEFAULT 10u
-#define CONFIRM_ROUNDS_MIN     3u
+#define CONFIRM_ROUNDS_MIN     6u /* fewer pairs have no interval */
 #define CONFIRM_ROUNDS_MAX     1000u
 #define CONFIRM_LEAST_EFFECT   0.02 /* as the server's */
 

@@ -27,7 +27,7 @@ function buildPlugin(name: string, slow: string): string {
   const text = example
     .replace("#include <unistd.h>", `#include <stdlib.h>\n#include <unistd.h>\nstatic int slow, looked;\nstatic void look(void) { ${slow} }`)
     .replace("if (config->threads < 1", "if (!looked++) look(); /* not before it is measured */\n    if (config->threads < 1")
-    .replace("job.task(job.argument);", "{ if (slow) usleep(2000); job.task(job.argument); }");
+    .replace("job.task(job.argument);", "{ if (slow) usleep(3000); job.task(job.argument); }");
   const path = world.path(`lib${name}.so`);
   execFileSync("cc", ["-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-I", join(source, "runner"), world.file(`${name}.c`, text), "-o", path]);
   return path;
@@ -104,7 +104,7 @@ async function project(name: string, factor: number): Promise<string> {
   return name;
 }
 
-const gate = (name: string, ...more: string[]): string[] => ["run", "--plan", plan, "--server", url, "--project", name, "--machine", "box", "--gate", "--confirm-rounds", "4", ...more];
+const gate = (name: string, ...more: string[]): string[] => ["run", "--plan", plan, "--server", url, "--project", name, "--machine", "box", "--gate", "--confirm-rounds", "6", ...more];
 const confirm = (name: string, ...more: string[]): string[] => gate(name, "--confirm", ...more);
 const slowly = { env: { [SLOW]: "1" } };
 
@@ -115,23 +115,42 @@ test("without --confirm what one run alone shows fails nothing, and says so", as
   assert.match(outcome.stderr, /this one run looks slower, which alone fails nothing; --confirm/);
 });
 
-test("what is slow beside the base's build is confirmed: exit 1, and the samples of both are kept, apart from baselines", async () => {
+test("what is slow beside the base's build is confirmed: exit 1, the samples of both are kept, and reports say so", async () => {
   const name = await project("slow", 1);
+  const series = (await real.get(`/api/series?project=${name}&metric=real_time`)).series[0].id;
+  const [summary, junit, markdown] = [world.file("summary.md", "before\n"), world.path("junit.xml"), world.path("report.md")];
+  const env = { [SLOW]: "1", GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary };
   const base = baseRunner("base", `unset ${SLOW}`);
-  const outcome = await world.expect(1, confirm(name, "--base-runner", base), slowly);
-  assert.match(outcome.stderr, /1 cell looks slower; measuring again in 4 rounds, beside the base's build/);
-  assert.match(outcome.stdout, /^regressed, confirmed +[+-]\d.* (real_time|items_per_second) +ThreadedTaskGroup\//m);
-  assert.match(outcome.stdout, /measured again: [23] confirmed/);
-  const { runs } = await real.get(`/api/runs?project=${name}&reason=confirm`);
-  assert.equal(runs.length, 1);
-  const run = await real.get(`/api/runs/${runs[0].id}`);
-  const first = (await real.get(`/api/runs?project=${name}&reason=manual`)).runs[0].id;
-  assert.equal(run.context.confirms, first);
+  const outcome = await world.expect(1, confirm(name, "--base-runner", base, "--junit", junit, "--markdown", markdown, "--json"), { env });
+  assert.match(outcome.stderr, /1 cell looks slower; measuring again in 6 rounds, beside the base's build/);
+  assert.match(outcome.stderr, /measured again: [23] confirmed/);
+  assert.equal(JSON.parse(outcome.stdout).project, name); // the document alone
+
+  const again = (await real.get(`/api/runs?project=${name}&reason=confirm`)).runs;
+  assert.equal(again.length, 1);
+  const run = await real.get(`/api/runs/${again[0].id}`);
+  assert.equal(run.context.confirms, JSON.parse(outcome.stdout).id);
   assert.equal(run.results.length, 1); // the base's are beside, not results of this commit
-  assert.equal(run.results[0].metrics.real_time.samples.length, 4);
-  const pairs = run.results[0].beside.base_real_time.values;
-  assert.equal(pairs.length, 4);
-  run.results[0].metrics.real_time.samples.forEach((ours: number, i: number) => assert.ok(ours > 1.5 * pairs[i], `${ours} ${pairs[i]}`));
+  const ours = run.results[0].metrics.real_time.samples, theirs = run.results[0].beside.base_real_time.values;
+  assert.equal(ours.length, 6);
+  assert.equal(theirs.length, 6);
+  ours.forEach((ns: number, i: number) => assert.ok(ns > theirs[i], `${ns} ${theirs[i]}`));
+  const { comparison } = await real.get(`/api/runs/${run.id}/verdict?wait=60`);
+  const row = comparison.series.find((s: any) => s.series === series);
+  assert.equal(row.verdict, "regressed"); // against the level before, though the commit has been measured already
+  assert.equal(row.judged_commits, 13); // 12 of old and the gated run's: the confirmation adds none
+
+  const errors = outcome.stderr.split("\n").filter((line) => line.startsWith("::error "));
+  assert.ok(errors.length >= 2, outcome.stderr);
+  assert.match(errors[0]!, /^::error title=regressed%2C confirmed [+-][\d.]+ %25::ThreadedTaskGroup\/executor:pipe\/\S+ on box, \w+: regressed, confirmed by /);
+  const text = readFileSync(markdown, "utf8");
+  assert.match(text, /^### slow\\: \d regressed/);
+  assert.match(text, /\| \*\*regressed, confirmed\*\* \| .* \| \[ThreadedTaskGroup\/executor\\:pipe/);
+  assert.equal(readFileSync(summary, "utf8"), `before\n${text}`);
+  execFileSync("xmllint", ["--noout", "--schema", join(source, "tests/runner/support/junit.xsd"), junit], { stdio: "pipe" });
+  const xml = readFileSync(junit, "utf8");
+  assert.match(xml, /<testsuite name="slow" tests="\d+" failures="[23]" errors="0" skipped="\d+">/);
+  assert.match(xml, /<failure message="regressed, confirmed: [+-]/);
 });
 
 test("what is no slower than the base's build is cleared, however fast the stored level was: exit 0", async () => {
@@ -167,7 +186,7 @@ test("a base that cannot be measured leaves it unsure: 0 with a message, 5 where
 test("without a base the server judges the new samples against the level: slow again is confirmed, slow once is cleared", async () => {
   const name = await project("level", 2);
   const confirmed = await world.expect(1, confirm(name), slowly);
-  assert.match(confirmed.stderr, /measuring again in 4 rounds, beside the plain workload/);
+  assert.match(confirmed.stderr, /measuring again in 6 rounds, beside the plain workload/);
   assert.match(confirmed.stdout, /^regressed, confirmed /m);
   const again = (await real.get(`/api/runs?project=${name}&reason=confirm`)).runs[0];
   assert.deepEqual((await real.get(`/api/runs/${again.id}`)).results.map((r: any) => r.bench), ["ThreadedTaskGroup", "WorkloadCost"]);
@@ -175,38 +194,6 @@ test("without a base the server judges the new samples against the level: slow a
   const cleared = await world.expect(0, confirm(await project("once", 5)), { env: { [SLOW]: once } });
   assert.ok(!existsSync(once)); // the first process was slow
   assert.match(cleared.stdout, /^regressed, cleared /m);
-});
-
-test("confirmations take no part in baselines", async () => {
-  const name = await project("baseline", 1);
-  const series = (await real.get(`/api/series?project=${name}&metric=real_time`)).series[0].id;
-  await world.expect(1, confirm(name), slowly);
-  const again = (await real.get(`/api/runs?project=${name}&reason=confirm`)).runs[0].id;
-  const { comparison } = await real.get(`/api/runs/${again}/verdict?wait=60`);
-  const row = comparison.series.find((s: any) => s.series === series);
-  assert.equal(row.verdict, "regressed"); // against the level before, though the commit has been measured already
-  assert.equal(row.judged_commits, 13); // 12 of old and the gated run's: the confirmation adds none
-});
-
-test("reports: JUnit, Markdown, the step's summary and annotations of GitHub", async () => {
-  const summary = world.file("summary.md", "before\n");
-  const [junit, markdown] = [world.path("junit.xml"), world.path("report.md")];
-  const env = { [SLOW]: "1", GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary };
-  const base = baseRunner("reports-base", `unset ${SLOW}`);
-  const name = await project("reports", 1);
-  const outcome = await world.expect(1, confirm(name, "--base-runner", base, "--junit", junit, "--markdown", markdown, "--json"), { env });
-  assert.equal(JSON.parse(outcome.stdout).project, name); // the document alone
-  const errors = outcome.stderr.split("\n").filter((line) => line.startsWith("::error "));
-  assert.ok(errors.length >= 2, outcome.stderr);
-  assert.match(errors[0]!, /^::error title=regressed%2C confirmed [+-][\d.]+ %25::ThreadedTaskGroup\/executor:pipe\/\S+ on box, \w+: regressed, confirmed by /);
-  const text = readFileSync(markdown, "utf8");
-  assert.match(text, /^### reports\\: \d regressed/);
-  assert.match(text, /\| \*\*regressed, confirmed\*\* \| .* \| \[ThreadedTaskGroup\/executor\\:pipe/);
-  assert.equal(readFileSync(summary, "utf8"), `before\n${text}`);
-  execFileSync("xmllint", ["--noout", "--schema", join(source, "tests/runner/support/junit.xsd"), junit], { stdio: "pipe" });
-  const xml = readFileSync(junit, "utf8");
-  assert.match(xml, /<testsuite name="reports" tests="\d+" failures="[23]" errors="0" skipped="\d+">/);
-  assert.match(xml, /<failure message="regressed, confirmed: [+-]/);
 });
 
 test("a report that cannot be written is said before measuring, or is exit 4 where all else is fine", async () => {
@@ -223,7 +210,7 @@ test("options that would do nothing are refused; help names every exit code", as
     [["--confirm"], /--confirm goes with --gate/],
     [["--junit", "x.xml"], /--junit goes with --gate/],
     [["--gate", "--base-runner", "/bin/true", "--server", real.url], /--base-runner goes with --confirm/],
-    [["--gate", "--confirm", "--confirm-rounds", "2", "--server", real.url], /--confirm-rounds 2: .* from 3 to/],
+    [["--gate", "--confirm", "--confirm-rounds", "2", "--server", real.url], /--confirm-rounds 2: .* from 6 to/],
   ];
   for (const [args, says] of cases) assert.match((await world.expect(2, ["run", "--plan", plan, ...args])).stderr, says);
   const help = (await world.expect(0, ["run", "--help"])).stdout;
