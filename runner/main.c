@@ -10,6 +10,7 @@
 
 static const struct command commands[] = {
     {"run", "measure, show, post", command_run},
+    {"exec", "run any benchmark, or time a command, and post it", command_exec},
     {"list", "what can be measured", command_list},
     {"machine", "facts of this machine", command_machine},
     {"post", "send files of results, or what waits in the spool", command_post},
