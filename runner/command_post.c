@@ -18,7 +18,9 @@ static const struct option_spec specs[] = {
     SETTINGS_OPTIONS_IDENTITY,
     PROVENANCE_OPTIONS,
     {"format", 'f', OPTION_VALUE, "NAME",
-     "Format of the files: breakeven.run/1 (default) or google-benchmark"},
+     "Format of the files: breakeven.run/1 (default), auto, or a tool's (google-benchmark, "
+     "hyperfine, "
+     "go, …: deploy/docs/formats.md)"},
     {"id", 0, OPTION_VALUE, "ID", "Id of the run (hash of project, commit, machine and file)"},
     {"spool", 0, OPTION_FLAG, NULL, "Deliver what waits in the spool"},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Print the documents that would be sent, and stop"},
@@ -32,13 +34,16 @@ static const struct option_usage usage = {
                "spool.\n"
                "--project, --machine, --commit and their like go with a foreign format; a run "
                "document says its own.",
-    .examples = "Examples:\n"
-                "  breakeven-runner post --server http://127.0.0.1:8080 run.json\n"
-                "  breakeven-runner post --server http://127.0.0.1:8080 --format google-benchmark "
-                "--project arrow bench.json\n"
-                "  breakeven-runner post --spool\n"
-                "\nExit: 0 fine, 2 usage or a file that is not valid, 4 not delivered (it waits in "
-                "the spool) or refused, 130 interrupted\n",
+    .examples =
+        "Examples:\n"
+        "  breakeven-runner post --server http://127.0.0.1:8080 run.json\n"
+        "  breakeven-runner post --server http://127.0.0.1:8080 --format google-benchmark "
+        "--project arrow bench.json\n"
+        "  hyperfine --export-json times.json 'sleep 0.1' && breakeven-runner post --server "
+        "http://127.0.0.1:8080 --format auto times.json\n"
+        "  breakeven-runner post --spool\n"
+        "\nExit: 0 fine, 2 usage or a file that is not valid, 4 not delivered (it waits in "
+        "the spool) or refused, 130 interrupted\n",
     .specs = specs,
 };
 
@@ -54,8 +59,8 @@ static bool set_unknown_format(const char *name, GError **error)
     g_autofree char *hint = nearest_hint(name, (const char *const *)names->pdata, names->len, "");
     g_autofree char *foreign = format_names();
     g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
-                "--format %s: there is no such format%s (there are: %s, %s)", name, hint,
-                POSTING_FORMAT, foreign);
+                "--format %s: there is no such format%s (there are: %s, %s, %s)", name, hint,
+                POSTING_FORMAT, FORMAT_AUTO, foreign);
     return false;
 }
 
@@ -79,7 +84,7 @@ static bool check_options(const Options *options, const char *format, bool is_fo
                     POST_FILES_MAX);
         return false;
     }
-    if (is_foreign && !format_find(format))
+    if (is_foreign && strcmp(format, FORMAT_AUTO) != 0 && !format_find(format))
         return set_unknown_format(format, error);
     if (options_value(options, "id") && n_files > 1) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,

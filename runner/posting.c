@@ -81,15 +81,16 @@ static Run *read_foreign(const GString *bytes, const struct format *format,
     return g_steal_pointer(&run);
 }
 
-/* What a person can do about a file that is not in the format that was said. */
-static void add_hint(GError **error, const GString *bytes, const struct format *format)
+/* What a person can do about a file that is no run document. */
+static void add_hint(GError **error, const GString *bytes)
 {
-    if (format || !error || !*error)
+    if (!error || !*error)
         return;
     bool is_benchmark = strstr(bytes->str, "\"benchmarks\"") && strstr(bytes->str, "\"context\"");
     if (!is_benchmark)
         return;
-    char *longer = g_strdup_printf("%s (is it --format google-benchmark?)", (*error)->message);
+    char *longer = g_strdup_printf("%s (is it --format google-benchmark? --format auto finds out)",
+                                   (*error)->message);
     g_free((*error)->message);
     (*error)->message = longer;
 }
@@ -103,19 +104,18 @@ Posting *posting_read(const char *path, const char *format_name, const Provenanc
         return NULL;
     g_autoptr(Posting) posting = g_new0(Posting, 1);
     posting->warnings = g_ptr_array_new_with_free_func(g_free);
-    const struct format *format =
-        strcmp(format_name, POSTING_FORMAT) == 0 ? NULL : format_find(format_name);
-    posting->run = format
-                       ? read_foreign(bytes, format, provenance, posting->warnings, faults, error)
-                       : run_parse(bytes->str, bytes->len, faults, error);
-    if (posting->run && format) {
+    bool is_foreign = strcmp(format_name, POSTING_FORMAT) != 0;
+    posting->run = is_foreign ? read_foreign(bytes, format_find(format_name), provenance,
+                                             posting->warnings, faults, error)
+                              : run_parse(bytes->str, bytes->len, faults, error);
+    if (posting->run && is_foreign) {
         g_free(posting->run->id);
         posting->run->id = id ? g_strdup(id) : hash_id(provenance, bytes);
         if (posting->run->started_ms == 0)
             posting->run->started_ms = time_ms;
     }
-    if (!posting->run)
-        add_hint(error, bytes, format);
+    if (!posting->run && !is_foreign)
+        add_hint(error, bytes);
     g_string_free(bytes, TRUE);
     if (posting->run)
         posting->document = envelope_print(posting->run, faults, error);

@@ -13,7 +13,7 @@ typedef struct posting {
     GPtrArray *warnings; /* char *: what the format dropped */
 } Posting;
 
-/* `path` "-" is the standard input. `format` POSTING_FORMAT or a name of schema/formats;
+/* `path` "-" is the standard input. `format` POSTING_FORMAT, a name of schema/formats or "auto";
  * `provenance` is needed for the latter, and fills the envelope; `id` or NULL: then the hash of
  * project, commit, machine and the file. Faults are in `faults`. */
 Posting *posting_read(const char *path, const char *format, const Provenance *provenance,

@@ -96,6 +96,13 @@ describe("to a server that is there", () => {
     assert.deepEqual(run.results.map((r: any) => [r.bench, r.error !== undefined]), [["Sort", false], ["Broken", true]]);
     const unsaid = await world.expect(2, ["post", file, "--server", real.url]);
     assert.match(unsaid.stderr, /--format google-benchmark\?/);
+    await world.expect(0, [...args.slice(0, -3), "auto", "--machine", "box"]);
+    assert.deepEqual(await real.runIds(), [id], "auto finds the same, and it is stored already");
+    const go = world.file("go.txt", "pkg: example.org/x\nBenchmarkSort-2 \t 100\t 1500 ns/op\nBenchmarkSort-2 \t 100\t 1700 ns/op\n");
+    const dry = await world.expect(0, ["post", go, "--format", "auto", "--dry-run", "--machine", "box"]);
+    assert.deepEqual(JSON.parse(dry.stdout).results[0].metrics.time.samples, [1500, 1700]);
+    const neither = await world.expect(2, ["post", world.file("x.txt", "hello"), "--format", "auto", "--dry-run", "--machine", "box"]);
+    assert.match(neither.stderr, /not recognised by its content; name it: google-benchmark/);
   });
 
   test("the standard input is a file, too", async () => {
