@@ -96,7 +96,7 @@ static void write_branch(Html *html, const struct store_commit *commit)
         html_print(html, "not of %s", main_line);
     else
         html_text(html, commit->branch ? commit->branch : "not known");
-    if (commit->line == STORE_LINE_BEYOND)
+    if (commit->line == STORE_LINE_BEYOND && g_strcmp0(commit->branch, main_line) == 0)
         html_print(html, " <span class=\"tag\">after the known head of %s</span>", main_line);
     html_literal(html, "</dd></div>");
 }

@@ -54,6 +54,13 @@ static void fill(const struct store_series *series, const GArray *points, GArray
     }
 }
 
+static int compare_columns(gconstpointer a, gconstpointer b)
+{
+    const struct chart_annotation *left = (const struct chart_annotation *)a;
+    const struct chart_annotation *right = (const struct chart_annotation *)b;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
 /* What is said of the series at the columns, by column; the newest ones where there are too many.
  */
 static GArray *annotations_of(const struct store_series *series, const GArray *points)
@@ -66,11 +73,14 @@ static GArray *annotations_of(const struct store_series *series, const GArray *p
     for (guint i = all->len; i > 0 && shown->len < CHART_ANNOTATIONS_MAX; i--) {
         const struct store_annotation *annotation =
             (const struct store_annotation *)g_ptr_array_index(all, i - 1);
-        struct chart_annotation drawn = {.number = shown->len + 1, .text = annotation->text};
+        struct chart_annotation drawn = {.text = annotation->text};
         if (store_annotation_applies(annotation, series->benchmark, series->machine) &&
             trend_annotations_columns(annotation, positions, true, &drawn.first, &drawn.last))
             g_array_append_val(shown, drawn);
     }
+    g_array_sort(shown, compare_columns);
+    for (guint i = 0; i < shown->len; i++)
+        g_array_index(shown, struct chart_annotation, i).number = i + 1;
     return shown;
 }
 

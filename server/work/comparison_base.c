@@ -17,8 +17,7 @@ void comparison_base_clear(struct comparison_base *base)
 
 static bool counts(const struct store_run *run, const struct store_commit *asked_for)
 {
-    bool is_aside = store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0;
-    return !run->dirty && (!is_aside || run->commit == asked_for);
+    return !run->dirty && (!series_judge_is_aside(run) || run->commit == asked_for);
 }
 
 static void free_list(gpointer list)
@@ -154,8 +153,8 @@ const struct store_commit *comparison_base_left_at(const struct store_run *run)
         run->base ? store_commit_find(run->project, run->base, NULL) : NULL;
     const struct store_commit *tip = said ? said : newest_judged(run->project);
     const struct store_commit *left = tip ? comparison_merge_base(tip, run->commit) : NULL;
-    if (left == run->commit) /* it is part of the branch already: what came before it counts */
-        return run->commit->parents ? run->commit->parents[0] : NULL;
+    if (left == run->commit)
+        return NULL; /* it is part of the branch already: what came before it counts */
     return left ? left : said;
 }
 

@@ -25,7 +25,7 @@ void comparison_base_before(const struct store_run *run, GHashTable *machines,
                             struct comparison_base *out);
 
 /* Where a run's commit left the branch that its pull request is to go into, or where nobody says
- * which that is, the default branch; NULL where that is not known. */
+ * which that is, the default branch; NULL where that is not known, or the branch holds it. */
 const struct store_commit *comparison_base_left_at(const struct store_run *run);
 
 /* "against the merge base 1a2b3c4d5e6f", with how far the measured commit is behind; NULL where the

@@ -25,10 +25,15 @@ const char *series_judge_branch(const struct store_project *project)
     return first ? first->branch : project->default_branch;
 }
 
+bool series_judge_is_aside(const struct store_run *run)
+{
+    return store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0 ||
+           g_strcmp0(run->reason, "confirm") == 0;
+}
+
 bool series_judge_takes(const struct store_run *run, const char *branch)
 {
-    if (run->dirty || store_run_is_of_pull_request(run) || g_strcmp0(run->reason, "bisect") == 0 ||
-        g_strcmp0(run->reason, "confirm") == 0)
+    if (run->dirty || series_judge_is_aside(run))
         return false;
     bool is_default = strcmp(branch, run->project->default_branch) == 0;
     enum store_line line = is_default ? run->commit->line : STORE_LINE_UNKNOWN;

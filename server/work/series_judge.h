@@ -27,6 +27,9 @@ struct series_judge {
  * its first run. */
 const char *series_judge_branch(const struct store_project *project);
 
+/* A run of a pull request, or one that was made because something was suspected. */
+bool series_judge_is_aside(const struct store_run *run);
+
 /* Whether a run is part of that history. */
 bool series_judge_takes(const struct store_run *run, const char *branch);
 

@@ -4,6 +4,7 @@
 #include "server/store/branch_line.h"
 #include "server/store/store_changes.h"
 #include "store_fixture.h"
+#include <sqlite3.h>
 
 struct head_outcome {
     struct outcome base;
@@ -274,6 +275,49 @@ static void test_pull_request(void)
     fixture_end(&fixture);
 }
 
+/* Drops the tables that migrations from 4 on make: their names follow CREATE TABLE. */
+static void go_back_to_third(const char *path)
+{
+    g_autoptr(GString) script = g_string_new("PRAGMA foreign_keys=0;");
+    GDir *folder = g_dir_open(SOURCE_DIR "/schema/sqlite", 0, NULL);
+    for (const char *name; (name = g_dir_read_name(folder));) {
+        g_autofree char *file = g_build_filename(SOURCE_DIR "/schema/sqlite", name, NULL);
+        g_autofree char *sql = NULL;
+        if (strcmp(name, "004") < 0 || !g_file_get_contents(file, &sql, NULL, NULL))
+            continue;
+        for (char *at = sql; (at = strstr(at, "\nCREATE TABLE "));) {
+            at += strlen("\nCREATE TABLE ");
+            g_string_append_printf(script, "DROP TABLE %.*s;", (int)strcspn(at, " "), at);
+        }
+    }
+    g_dir_close(folder);
+    g_string_append(script, "PRAGMA user_version=3");
+    sqlite3 *db;
+    g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, script->str, NULL, NULL, NULL), ==, SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* What older documents said of pull requests is found in them. */
+static void test_upgrade(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    int64_t seq = must_put_run(fixture.store, pull_request_run("fork", 11));
+    must_put_run(fixture.store, make_run("own", "A", 2));
+    store_close(fixture.store);
+    fixture.store = NULL;
+    go_back_to_third(fixture.path);
+    fixture_open(&fixture);
+    g_autoptr(StoreReader) reader = must_read(fixture.store);
+    g_autoptr(StoreSnapshot) snapshot = must_begin(reader);
+    g_assert_cmpstr(store_run_by_seq(snapshot, seq)->pull_request, ==, "17");
+    g_assert_null(store_run_find(snapshot, "own")->pull_request);
+    store_snapshot_end(g_steal_pointer(&snapshot));
+    store_reader_free(g_steal_pointer(&reader));
+    fixture_end(&fixture);
+}
+
 /* Random histories, told in random order, under a head that moves at random. */
 static void test_step_by_step(void)
 {
@@ -318,6 +362,7 @@ int main(int argc, char **argv)
     g_test_add_func("/branch-line/parents-come-later", test_parents_come_later);
     g_test_add_func("/branch-line/rejudge", test_rejudge);
     g_test_add_func("/branch-line/pull-request", test_pull_request);
+    g_test_add_func("/branch-line/upgrade", test_upgrade);
     g_test_add_func("/branch-line/step-by-step", test_step_by_step);
     return g_test_run();
 }
