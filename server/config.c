@@ -103,17 +103,21 @@ static char *names_join(const char *prefix)
 
 static bool command_take(Config *config, const char *text, bool *seen, GError **error)
 {
+    static const struct {
+        const char *name;
+        enum config_command command;
+    } commands[] = {{"serve", CONFIG_SERVE}, {"migrate", CONFIG_MIGRATE}, {"demo", CONFIG_DEMO}};
+    const char *right = "serve (the default), migrate or demo would be right";
     if (*seen)
-        return fail(error,
-                    "%s: one command is enough; serve (the default) or migrate would be right",
-                    text);
+        return fail(error, "%s: one command is enough; %s", text, right);
     *seen = true;
-    if (strcmp(text, "migrate") == 0)
-        config->command = CONFIG_MIGRATE;
-    else if (strcmp(text, "serve") != 0)
-        return fail(error, "unknown command %s; serve (the default) or migrate would be right",
-                    text);
-    return true;
+    for (gsize i = 0; i < G_N_ELEMENTS(commands); i++) {
+        if (strcmp(text, commands[i].name) != 0)
+            continue;
+        config->command = commands[i].command;
+        return true;
+    }
+    return fail(error, "unknown command %s; %s", text, right);
 }
 
 /* Takes the option at argv[*at] with its value; moves *at to the last word of it. */
@@ -326,9 +330,15 @@ Config *config_parse(int argc, char *const *argv, GError **error)
     environment_read(&sources);
     if (!file_read(&sources, error))
         return NULL;
+    gsize store = setting_find("store", strlen("store"));
+    /* What serves every day is never filled with a demonstration: only the option names its file.
+     */
+    bool is_temporary =
+        config->command == CONFIG_DEMO && g_strcmp0(sources.origins[store], "--store") != 0;
     for (gsize i = 0; i < N_SETTINGS; i++) {
         const char *text = sources.values[i] ? sources.values[i] : settings[i].fallback;
-        if (text && !take_value(config, &settings[i], sources.origins[i], text, error))
+        if (text && !(i == store && is_temporary) &&
+            !take_value(config, &settings[i], sources.origins[i], text, error))
             return NULL;
     }
     return g_steal_pointer(&config);
@@ -348,11 +358,13 @@ void config_free(Config *config)
 char *config_help(void)
 {
     GString *help =
-        g_string_new("Usage: breakeven-server [serve|migrate] [OPTION…]\n"
+        g_string_new("Usage: breakeven-server [serve|migrate|demo] [OPTION…]\n"
                      "       breakeven-server detect [--least-effect SHARE] [FILE]\n"
                      "Keeps benchmark results, and shows them per commit.\n\n"
                      "  serve     answers on HTTP until SIGTERM or SIGINT (the default)\n"
                      "  migrate   brings the store to this version's schema, and ends\n"
+                     "  demo      serves a made-up history from a temporary store (or from a new "
+                     "one: --store)\n"
                      "  detect    judges the histories in a file; detect --help says how\n\n");
     for (gsize i = 0; i < N_SETTINGS; i++) {
         g_autofree char *left = g_strdup_printf("--%s %s", settings[i].name, settings[i].argument);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum config_command { CONFIG_SERVE, CONFIG_MIGRATE, CONFIG_HELP, CONFIG_VERSION };
+enum config_command { CONFIG_SERVE, CONFIG_MIGRATE, CONFIG_DEMO, CONFIG_HELP, CONFIG_VERSION };
 
 enum config_number {
     CONFIG_WORKERS,
@@ -26,7 +26,7 @@ typedef struct config {
     enum config_command command;
     char *listen_host;
     uint16_t listen_port;
-    char *store;
+    char *store;         /* of CONFIG_DEMO NULL: a temporary one */
     char *write_token;   /* what the file of --write-token-file holds; NULL without one */
     char **cors_origins; /* NULL: none */
     bool access_log;

@@ -6,15 +6,18 @@
  * Exit: 0 fine, 1 it could not start or close well, 2 a mistake of use. */
 #include "server/config.h"
 #include "server/context.h"
+#include "server/demo/demo_fill.h"
 #include "server/detect.h"
 #include "server/log.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
+#include <glib/gstdio.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define ROUTE_ROW(...) {__VA_ARGS__},
 static const struct http_route routes[] = {ROUTES(ROUTE_ROW)};
@@ -93,6 +96,64 @@ static void signals_await(const sigset_t *ending)
     pthread_sigmask(SIG_UNBLOCK, ending, NULL);
 }
 
+/* ---- The demonstration ---- */
+
+#define DEMO_SEED 1
+
+/* On a terminal one line that moves; a signal stops it. */
+static bool on_demo_progress(enum demo_step step, guint n_done, guint n_all, void *user)
+{
+    const char *verb = step == DEMO_STORED ? "stored" : "judged";
+    sigset_t pending;
+    (void)user;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\rdemo: %u of %u runs %s\033[K%s", n_done, n_all, verb,
+                step == DEMO_JUDGED && n_done >= n_all ? "\n" : "");
+    sigpending(&pending);
+    return !sigismember(&pending, SIGINT) && !sigismember(&pending, SIGTERM);
+}
+
+static bool demo_make(Store *store, Work *work, GError **error)
+{
+    int64_t now_s = g_get_real_time() / G_USEC_PER_SEC, began_us = g_get_monotonic_time();
+    const struct demo_fill fill = {.store = store,
+                                   .work = work,
+                                   .options = {.seed = DEMO_SEED, .end_s = now_s - now_s % 3600},
+                                   .progress = on_demo_progress};
+    log_line(LOG_LEVEL_INFO,
+             "making up a project with %u runs of 40 benchmarks; this takes a "
+             "few seconds",
+             demo_history_n_runs());
+    if (!demo_fill(&fill, error))
+        return false;
+    log_line(LOG_LEVEL_INFO, "made up and judged in %.1f s",
+             (double)(g_get_monotonic_time() - began_us) / G_USEC_PER_SEC);
+    return true;
+}
+
+static bool demo_is_new(const Config *config, GError **error)
+{
+    const char *path = config->store + strlen("sqlite:");
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return true;
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_CONFLICT,
+                "%s is there already; a demonstration wants a store of its own: leave --store out, "
+                "or name a new file",
+                path);
+    return false;
+}
+
+static void demo_remove(const char *folder, const char *name)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+    for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *file = g_strconcat(name, suffixes[i], NULL);
+        g_autofree char *path = g_build_filename(folder, file, NULL);
+        g_unlink(path);
+    }
+    g_rmdir(folder);
+}
+
 /* ---- Commands ---- */
 
 static Store *open_store(const Config *config, GError **error)
@@ -156,9 +217,14 @@ static int serve(const Config *config, GError **error)
         .build_id = build_id,
         .started_ms = g_get_real_time() / 1000,
     };
-    HttpServer *http = start_http(config, &context, error);
+    HttpServer *http = start_http(config, &context, error); /* a busy port is said at once */
     if (!http)
         return 1;
+    if (config->command == CONFIG_DEMO && !demo_make(store, work, error)) {
+        work_release(work);
+        http_server_stop(http);
+        return 1;
+    }
     bool ipv6 = strchr(config->listen_host, ':') != NULL;
     log_line(LOG_LEVEL_INFO, "listening on http://%s%s%s:%u/", ipv6 ? "[" : "", config->listen_host,
              ipv6 ? "]" : "", http_server_port(http));
@@ -173,6 +239,19 @@ static int serve(const Config *config, GError **error)
     return 0;
 }
 
+static int demo(Config *config, GError **error)
+{
+    if (config->store)
+        return demo_is_new(config, error) ? serve(config, error) : 1;
+    g_autofree char *folder = g_dir_make_tmp("breakeven-demo-XXXXXX", error);
+    if (!folder)
+        return 1;
+    config->store = g_strconcat("sqlite:", folder, "/demo.db", NULL);
+    int code = serve(config, error);
+    demo_remove(folder, "demo.db");
+    return code;
+}
+
 static int migrate(const Config *config, GError **error)
 {
     g_autoptr(Store) store = open_store(config, error);
@@ -182,7 +261,7 @@ static int migrate(const Config *config, GError **error)
     return 0;
 }
 
-static int run(const Config *config, GError **error)
+static int run(Config *config, GError **error)
 {
     g_autofree char *help = NULL;
     switch (config->command) {
@@ -190,6 +269,8 @@ static int run(const Config *config, GError **error)
         return serve(config, error);
     case CONFIG_MIGRATE:
         return migrate(config, error);
+    case CONFIG_DEMO:
+        return demo(config, error);
     case CONFIG_HELP:
         help = config_help();
         fputs(help, stdout);

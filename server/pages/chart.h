@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The line chart that the server draws itself, as SVG: what a reader without script sees, what
- * /chart/series/{id}.svg gives, and the sparklines. Lines over columns (commits in order), the
+ * /chart/series/{id}.svg gives. Lines over columns (commits in order), the
  * interval of each value as a band, an error bar where a line has one point only. Knows nothing of
  * commits, requests or the store. Pure; any thread. */
 #pragma once
@@ -77,10 +77,6 @@ void chart_render(Html *html, const struct chart *chart);
 
 /* "higher is better ↑", "lower is better ↓", "no direction stated". */
 const char *chart_direction(enum better better);
-
-/* A line of values without axes, 120 x 28; the last one is marked. Nothing for no values. At most
- * `n_values` 200. */
-void chart_sparkline(Html *html, const double *values, guint n_values, const char *label);
 
 /* The mark of a slot as an inline SVG, 22 x 12, for legends. */
 void chart_legend_mark(Html *html, guint slot);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Marks, legends' marks and sparklines. The palette is Okabe and Ito's, darkened where its contrast
+ * Marks, and legends' marks. The palette is Okabe and Ito's, darkened where its contrast
  * with white was below 3:1. Pure; any thread. */
 #include "server/pages/chart_marks.h"
 
 #include "server/pages/chart.h"
 
-#include <math.h>
-
-#define SPARK_WIDTH  120.0
-#define SPARK_HEIGHT 28.0
-#define SPARK_PAD    4.0
-
-static void point_at(Html *html, gboolean is_first, double x, double y)
+void chart_path_to(Html *html, gboolean is_first, double x, double y)
 {
     if (is_first)
         html_literal(html, "M");
@@ -24,7 +18,7 @@ static void point_at(Html *html, gboolean is_first, double x, double y)
 
 static void circle_path(Html *html, double x, double y, double radius)
 {
-    point_at(html, TRUE, x - radius, y);
+    chart_path_to(html, TRUE, x - radius, y);
     for (int half = 0; half < 2; half++) {
         html_literal(html, "a");
         html_coordinate(html, radius);
@@ -40,7 +34,7 @@ static void circle_path(Html *html, double x, double y, double radius)
 static void polygon_path(Html *html, double x, double y, const double (*corners)[2], guint n)
 {
     for (guint i = 0; i < n; i++)
-        point_at(html, i == 0, x + corners[i][0], y + corners[i][1]);
+        chart_path_to(html, i == 0, x + corners[i][0], y + corners[i][1]);
     html_literal(html, "Z");
 }
 
@@ -97,34 +91,4 @@ void chart_legend_mark(Html *html, guint slot)
     html_literal(html, " d=\"M0 6H24\"/><path stroke=\"none\" d=\"");
     chart_mark_path(html, slot, 12, 6, 3.6);
     html_literal(html, "\"/></g></svg>");
-}
-
-void chart_sparkline(Html *html, const double *values, guint n_values, const char *label)
-{
-    if (n_values == 0)
-        return;
-    double low = values[0], high = values[0];
-    for (guint i = 0; i < n_values; i++) {
-        low = MIN(low, values[i]);
-        high = MAX(high, values[i]);
-    }
-    double span = high > low ? high - low : 1;
-    double inner = SPARK_HEIGHT - 2 * SPARK_PAD, x = SPARK_PAD, y = SPARK_HEIGHT / 2;
-    html_literal(
-        html,
-        "<svg class=\"spark\" width=\"120\" height=\"28\" viewBox=\"0 0 120 28\" role=\"img\"");
-    html_attr(html, "aria-label", label);
-    html_literal(html, "><path class=\"stroke\" fill=\"none\" stroke=\"#0072b2\" "
-                       "stroke-width=\"1.5\" stroke-linejoin=\"round\" d=\"");
-    for (guint i = 0; i < n_values; i++) {
-        x = n_values == 1 ? SPARK_WIDTH / 2
-                          : SPARK_PAD + (SPARK_WIDTH - 2 * SPARK_PAD) * i / (n_values - 1);
-        y = high > low ? SPARK_PAD + inner * (high - values[i]) / span : SPARK_HEIGHT / 2;
-        point_at(html, i == 0, x, y);
-    }
-    html_literal(html, "\"/><circle class=\"last\" fill=\"#0072b2\" r=\"2.6\" cx=\"");
-    html_coordinate(html, x);
-    html_literal(html, "\" cy=\"");
-    html_coordinate(html, y);
-    html_literal(html, "\"/></svg>");
 }

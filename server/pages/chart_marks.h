@@ -14,3 +14,6 @@ void chart_mark_group(Html *html, guint slot);
 
 /* Appends the stroke-dasharray attribute of the slot; nothing for a solid line. */
 void chart_mark_dash(Html *html, guint slot);
+
+/* "M" (is_first) or "L" with a place, for the attribute d of a path. */
+void chart_path_to(Html *html, gboolean is_first, double x, double y);

@@ -4,6 +4,8 @@
  * ends. The request's thread. */
 #include "server/pages/commit_results.h"
 
+#include "server/pages/trend_data.h"
+
 #include <string.h>
 
 void commit_results_free(CommitResults *results)
@@ -47,17 +49,7 @@ static bool add_run(StoreSnapshot *snapshot, const struct store_run *run,
             inputs = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
             g_hash_table_insert(inputs_by_series, series, inputs);
         }
-        struct commit_point_input input = {.position = run->commit->position,
-                                           .center = point->center,
-                                           .low = point->low,
-                                           .high = point->high,
-                                           .has_interval = point->has_interval,
-                                           .flagged = point->flagged,
-                                           .dirty = run->dirty,
-                                           .censored = point->censored,
-                                           .n = point->n,
-                                           .run_seq = run->seq,
-                                           .branch = run->branch};
+        struct commit_point_input input = trend_input_of(point, run);
         g_array_append_val(inputs, input);
     }
     return true;

@@ -22,6 +22,17 @@ static bool has_machine(const GPtrArray *verdicts, const struct store_machine *m
     return false;
 }
 
+#define QUEUE_MAX 1000u /* entries that are looked at */
+
+static bool find_in_queue(StoreSnapshot *snapshot, struct commit_verdict *verdict, GError **error)
+{
+    g_autoptr(GArray) queue = store_analysis_queue(snapshot, QUEUE_MAX, error);
+    for (guint i = 0; queue && i < queue->len; i++)
+        verdict->n_before += g_array_index(queue, int64_t, i) < verdict->run->seq ? 1 : 0;
+    verdict->is_bounded = verdict->n_before == QUEUE_MAX;
+    return queue != NULL;
+}
+
 static bool add(StoreSnapshot *snapshot, const struct store_run *run, GPtrArray *verdicts,
                 GError **error)
 {
@@ -32,9 +43,10 @@ static bool add(StoreSnapshot *snapshot, const struct store_run *run, GPtrArray 
         return true;
     if (!store_is_waiting(snapshot, run->seq, &verdict->is_waiting, error))
         return false;
-    if (!verdict->is_waiting)
-        verdict->comparison = comparison_of_run(snapshot, run, error);
-    return verdict->is_waiting || verdict->comparison;
+    if (verdict->is_waiting)
+        return find_in_queue(snapshot, verdict, error);
+    verdict->comparison = comparison_of_run(snapshot, run, error);
+    return verdict->comparison != NULL;
 }
 
 GPtrArray *commit_verdicts_read(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error)
@@ -85,6 +97,35 @@ static void write_compare(Html *html, const struct commit_verdict *verdict)
                    (const char *)comparison->warnings->pdata[i]);
 }
 
+static void write_waiting(Html *html, const struct commit_verdict *verdict)
+{
+    html_literal(html, "<span class=\"warn\">not judged yet: its run waits for the analysis");
+    if (verdict->n_before > 0)
+        html_print(html, ", %s%u %s before it", verdict->is_bounded ? "at least " : "",
+                   verdict->n_before, verdict->n_before == 1 ? "run" : "runs");
+    html_literal(html, "</span>");
+}
+
+/* All machines together, where there are several. */
+static void write_overall(Html *html, const GPtrArray *verdicts, guint n_shown)
+{
+    Comparison sum = {0};
+    guint n_judged = 0;
+    for (guint i = 0; i < n_shown; i++) {
+        const struct commit_verdict *verdict = (const struct commit_verdict *)verdicts->pdata[i];
+        if (!verdict->comparison || !verdict->comparison->base.commit)
+            continue;
+        n_judged++;
+        for (guint k = 0; k < COMPARISON_VERDICTS; k++)
+            sum.counts[k] += verdict->comparison->counts[k];
+    }
+    if (n_judged < 2)
+        return;
+    g_autofree char *words = compare_words(&sum);
+    html_print(html, "<p class=\"overall\">%s <span class=\"muted\">on %u machines</span></p>",
+               words, n_judged);
+}
+
 void commit_verdict_write(Html *html, const struct commit_view *view)
 {
     const GPtrArray *verdicts = view->verdicts;
@@ -92,12 +133,13 @@ void commit_verdict_write(Html *html, const struct commit_view *view)
     if (n_shown == 0)
         return;
     html_literal(html, "<section class=\"card\" id=\"verdict\"><h2>Verdict</h2>");
+    write_overall(html, verdicts, n_shown);
     for (guint i = 0; i < n_shown; i++) {
         const struct commit_verdict *verdict = (const struct commit_verdict *)verdicts->pdata[i];
         html_print(html, "<p class=\"sentence\"><span class=\"muted\">%s:</span> ",
                    verdict->run->machine->name);
         if (verdict->is_waiting) {
-            html_literal(html, "not judged yet: its run waits for the analysis");
+            write_waiting(html, verdict);
         } else {
             write_words(html, verdict->comparison);
             write_compare(html, verdict);

@@ -10,6 +10,8 @@
 struct commit_verdict {
     const struct store_run *run; /* the latest of its machine */
     bool is_waiting;             /* to be judged: then there is no comparison */
+    guint n_before;              /* of is_waiting: runs that are judged before it … */
+    bool is_bounded;             /* … or more */
     Comparison *comparison;
 };
 

@@ -35,7 +35,7 @@ static const struct comparison_row *row_at(const Comparison *comparison, guint i
     return &g_array_index(comparison->rows, struct comparison_row, i);
 }
 
-static void write_tag(Html *html, enum comparison_verdict verdict)
+void compare_table_tag(Html *html, enum comparison_verdict verdict)
 {
     switch (verdict) {
     case COMPARISON_REGRESSED:
@@ -111,7 +111,7 @@ static void write_row(Html *html, const struct comparison_row *row)
     if (row->has_result)
         series_parts_effect(html, row->result.effect, row->result.low, row->result.high);
     html_literal(html, "</td><td>");
-    write_tag(html, row->verdict);
+    compare_table_tag(html, row->verdict);
     html_literal(html, "</td><td class=\"num\">");
     if (row->has_result)
         series_parts_move(html, row->series, row->base.level, row->head.level);

@@ -11,6 +11,9 @@
 /* "3 slower, 1 faster, 2 unsure, 210 unchanged, 5 new, 4 not measured". The caller frees it. */
 char *compare_words(const Comparison *comparison);
 
+/* "▼ regressed" as a tag. */
+void compare_table_tag(Html *html, enum comparison_verdict verdict);
+
 /* Regressed, improved, unsure: open. "Nothing found" is said in words. */
 void compare_table_differences(Html *html, const Comparison *comparison);
 /* New and missing, unchanged, without direction: each folded with its count. */

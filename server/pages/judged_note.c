@@ -4,13 +4,23 @@
 
 #define WAITING_MAX 1000u /* entries of the queue that are looked at */
 
-static void count(JudgedNote *note, const struct store_level *level)
+static int64_t id_at(const GPtrArray *series, guint i)
 {
-    note->commits_min =
-        note->n_judged == 0 ? level->n_commits : MIN(note->commits_min, level->n_commits);
-    note->commits_max = MAX(note->commits_max, level->n_commits);
-    note->last_ms = MAX(note->last_ms, level->judged_ms);
-    note->n_judged++;
+    return ((const struct store_series *)series->pdata[i])->id;
+}
+
+/* Series whose ids follow each other are summed up at once: of a whole project most do. */
+static bool sum_levels(StoreSnapshot *snapshot, const GPtrArray *series,
+                       struct store_levels_sum *sum, GError **error)
+{
+    for (guint first = 0, end; first < series->len; first = end) {
+        end = first + 1;
+        while (end < series->len && id_at(series, end) == id_at(series, end - 1) + 1)
+            end++;
+        if (!store_levels_sum(snapshot, id_at(series, first), id_at(series, end - 1), sum, error))
+            return false;
+    }
+    return true;
 }
 
 static bool count_waiting(StoreSnapshot *snapshot, const struct store_project *project,
@@ -28,16 +38,14 @@ static bool count_waiting(StoreSnapshot *snapshot, const struct store_project *p
 bool judged_note_read(StoreSnapshot *snapshot, const GPtrArray *series, JudgedNote *out,
                       GError **error)
 {
+    struct store_levels_sum sum = {0};
     *out = (JudgedNote){.n_series = series->len};
-    for (guint i = 0; i < series->len; i++) {
-        const struct store_series *one = (const struct store_series *)series->pdata[i];
-        struct store_level level;
-        bool found = false;
-        if (!store_series_level(snapshot, one->id, &level, &found, error))
-            return false;
-        if (found)
-            count(out, &level);
-    }
+    if (!sum_levels(snapshot, series, &sum, error))
+        return false;
+    out->n_judged = sum.n;
+    out->commits_min = sum.commits_min;
+    out->commits_max = sum.commits_max;
+    out->last_ms = sum.last_ms;
     return series->len == 0 ||
            count_waiting(snapshot, ((const struct store_series *)series->pdata[0])->project, out,
                          error);

@@ -5,6 +5,7 @@
 #include "server/pages/commit_view.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
+#include "server/pages/trend_data.h"
 #include "server/routes.h"
 
 #include <string.h>
@@ -28,7 +29,8 @@ static GPtrArray *read_errors(StoreSnapshot *snapshot, const GPtrArray *runs, GP
     return g_steal_pointer(&all);
 }
 
-static void write_page(HttpRequest *request, Html *html, const struct commit_view *view)
+static bool write_page(HttpRequest *request, Html *html, const struct commit_view *view,
+                       GError **error)
 {
     const struct store_commit *commit = view->commit;
     g_autofree char *project_url = link_project(commit->project->name);
@@ -43,10 +45,14 @@ static void write_page(HttpRequest *request, Html *html, const struct commit_vie
     commit_facts_write(html, view);
     commit_annotations_write(html, view);
     commit_verdict_write(html, view);
+    if (!commit_moved_write(html, view, error) || !commit_environment_write(html, view, error))
+        return false;
+    commit_missing_write(html, view);
     commit_runs_write(html, view);
     commit_table_write(html, view);
     commit_errors_write(html, view);
     layout_end(html, &layout);
+    return true;
 }
 
 static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
@@ -60,10 +66,11 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
         errors ? commit_verdicts_read(snapshot, results->runs, error) : NULL;
     if (!verdicts)
         return NULL;
-    const struct commit_view view = {request, commit, results, errors, verdicts};
-    Html *html = html_new();
-    write_page(request, html, &view);
-    return html;
+    g_autoptr(RecentRuns) recent = recent_runs_new(
+        commit->project, trend_branch_of(commit->project, NULL), commit->position + COMMIT_AFTER);
+    const struct commit_view view = {request, snapshot, commit, results, errors, verdicts, recent};
+    g_autoptr(Html) html = html_new();
+    return write_page(request, html, &view, error) ? g_steal_pointer(&html) : NULL;
 }
 
 /* NULL: the request has been answered, by an error or by the way to the full address. */

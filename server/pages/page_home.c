@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /: the projects, and what to type where there is none. A worker thread. */
-#include "server/pages/headline.h"
+ * /: the projects with what waits in each and how fresh it is, and what to type where there is
+ * none. A worker thread. */
+#include "server/pages/judged_note.h"
 #include "server/pages/link.h"
-#include "server/pages/trend_data.h"
+#include "server/pages/project_pulse.h"
 #include "server/routes.h"
 
 #define PROJECTS_ALL_MAX 500u
+#define HOUR_MS          INT64_C(3600000)
+#define HOUR_SHIFT       40 /* of an ETag's number: versions are smaller */
 
 static void write_empty(Html *html, const HttpRequest *request)
 {
@@ -28,69 +31,145 @@ static void write_empty(Html *html, const HttpRequest *request)
     layout_command(html, curl);
     html_literal(html, "<p>or the output of Google Benchmark</p>");
     layout_command(html, google);
+    html_literal(html, "<p>To look around in a made-up project first, start another server:</p>");
+    layout_command(html, "breakeven-server demo --listen 127.0.0.1:0");
     html_literal(html, "<p class=\"muted\">Each upload shows up here at once.</p></section>");
 }
 
-static const struct store_run *latest_run(const struct store_project *project)
+/* ---- How old a project's results are -------------------------------------------------------- */
+
+#define RUNS_LOOKED_AT     500u
+#define SILENT_HOURS       24
+#define SILENT_GAPS        3 /* of the usual time between a machine's runs */
+#define HOURS_IN_DAYS_FROM 72
+
+/* By the sender's clock, where that is not ahead of ours. */
+static int64_t measured_ms(const struct store_run *run)
 {
-    return project->runs->len > 0
-               ? (const struct store_run *)g_ptr_array_index(project->runs, project->runs->len - 1)
-               : NULL;
+    return MIN(run->received_ms, MAX(run->started_ms, run->finished_ms));
 }
 
-static void write_count(Html *html, guint count)
+struct machine_age {
+    const struct store_machine *machine;
+    int64_t newest_ms, oldest_ms; /* of the runs looked at */
+    guint n_runs;
+};
+
+static void note_run(GArray *ages, const struct store_run *run)
 {
-    char text[QUANTITY_TEXT_BYTES];
-    quantity_count(count, text);
-    html_print(html, "<td class=\"num\">%s</td>", text);
+    int64_t at_ms = measured_ms(run);
+    for (guint i = 0; i < ages->len; i++) {
+        struct machine_age *age = &g_array_index(ages, struct machine_age, i);
+        if (age->machine != run->machine)
+            continue;
+        age->newest_ms = MAX(age->newest_ms, at_ms);
+        age->oldest_ms = MIN(age->oldest_ms, at_ms);
+        age->n_runs++;
+        return;
+    }
+    struct machine_age age = {run->machine, at_ms, at_ms, 1};
+    g_array_append_val(ages, age);
 }
 
-static void write_headline(Html *html, const struct store_project *project,
-                           const Headline *headline)
+/* Of the machines that sent the last runs. */
+static GArray *machine_ages(const struct store_project *project)
 {
+    GArray *ages = g_array_new(FALSE, FALSE, sizeof(struct machine_age));
+    guint n = project->runs->len, first = n > RUNS_LOOKED_AT ? n - RUNS_LOOKED_AT : 0;
+    for (guint i = first; i < n; i++)
+        note_run(ages, (const struct store_run *)g_ptr_array_index(project->runs, i));
+    return ages;
+}
+
+static bool is_silent(const struct machine_age *age, int64_t now_ms)
+{
+    int64_t gap_ms = age->n_runs > 1 ? (age->newest_ms - age->oldest_ms) / (age->n_runs - 1) : 0;
+    return age->n_runs > 1 &&
+           now_ms - age->newest_ms > MAX(SILENT_HOURS * HOUR_MS, SILENT_GAPS * gap_ms);
+}
+
+static void write_age(Html *html, int64_t ms)
+{
+    gint64 hours = ms / HOUR_MS;
+    if (hours >= HOURS_IN_DAYS_FROM)
+        html_print(html, "%" G_GINT64_FORMAT " days", hours / 24);
+    else
+        html_print(html, "%" G_GINT64_FORMAT " h", hours);
+}
+
+static void write_last_result(Html *html, const struct store_project *project, int64_t now_ms)
+{
+    g_autoptr(GArray) ages = machine_ages(project);
+    int64_t newest_ms = 0;
+    for (guint i = 0; i < ages->len; i++)
+        newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
     html_literal(html, "<td>");
-    if (headline->series) {
-        g_autofree char *url = link_bench(project->name, headline->series->benchmark->name);
-        html_literal(html, "<a");
-        html_url(html, "href", url);
-        html_literal(html, ">");
-        html_text(html, headline->series->benchmark->name);
-        html_literal(html, "</a><span class=\"sub\">");
-        html_text(html, headline->label);
+    layout_time_ms(html, newest_ms);
+    for (guint i = 0; i < ages->len; i++) {
+        const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
+        if (!is_silent(age, now_ms))
+            continue;
+        html_print(html, "<span class=\"sub warn\">%s silent for ", age->machine->name);
+        write_age(html, now_ms - age->newest_ms);
         html_literal(html, "</span>");
     }
-    html_literal(html, "</td><td class=\"num\">");
-    headline_write_value(html, headline);
-    html_literal(html, "</td><td class=\"trend\">");
-    headline_write_spark(html, headline);
     html_literal(html, "</td>");
 }
 
-static bool write_project(Html *html, StoreSnapshot *snapshot, const struct store_project *project,
-                          GError **error)
+/* ---- Projects -------------------------------------------------------------------------------- */
+
+static void write_detection(Html *html, const JudgedNote *note)
 {
-    g_autoptr(Headline) headline =
-        headline_of_project(snapshot, project, trend_branch_of(project, NULL), error);
-    if (!headline)
-        return false;
+    html_literal(html, "<td>");
+    if (note->n_judged == note->n_series)
+        html_print(html, "all %u series judged", note->n_series);
+    else
+        html_print(html, "%u of %u series judged", note->n_judged, note->n_series);
+    html_literal(html, "<span class=\"sub\">");
+    if (note->n_waiting > 0)
+        html_print(html, "<span class=\"warn\">%s%u %s to be judged</span>",
+                   note->is_waiting_bounded ? "at least " : "", note->n_waiting,
+                   note->n_waiting == 1 ? "run waits" : "runs wait");
+    else if (note->n_judged > 0)
+        layout_time_ms(html, note->last_ms);
+    html_literal(html, "</span></td>");
+}
+
+static void write_name(Html *html, const struct store_project *project)
+{
+    char runs[QUANTITY_TEXT_BYTES];
     g_autofree char *url = link_project(project->name);
-    const struct store_run *latest = latest_run(project);
+    quantity_count(project->runs->len, runs);
     html_literal(html, "<tr><th scope=\"row\"><a");
     html_url(html, "href", url);
     html_literal(html, ">");
     html_text(html, project->name);
-    html_literal(html, "</a></th>");
-    write_headline(html, project, headline);
-    write_count(html, project->benchmarks->len);
-    write_count(html, project->runs->len);
-    html_literal(html, "<td class=\"when\">");
-    layout_time_ms(html, latest ? latest->received_ms : 0);
-    html_literal(html, "</td></tr>");
+    html_print(html, "</a><span class=\"sub\">%u %s, %s %s</span></th>", project->benchmarks->len,
+               project->benchmarks->len == 1 ? "benchmark" : "benchmarks", runs,
+               project->runs->len == 1 ? "run" : "runs");
+}
+
+static bool write_project(Html *html, StoreSnapshot *snapshot, const struct store_project *project,
+                          int64_t now_ms, GError **error)
+{
+    g_autoptr(ProjectPulse) pulse = project_pulse_read(snapshot, project, error);
+    JudgedNote note;
+    if (!pulse || !judged_note_read(snapshot, project->series, &note, error))
+        return false;
+    write_name(html, project);
+    html_literal(html, "<td class=\"trend\">");
+    project_pulse_write(html, pulse);
+    html_literal(html, "</td><td>");
+    project_pulse_write_waiting(html, pulse);
+    html_literal(html, "</td>");
+    write_last_result(html, project, now_ms);
+    write_detection(html, &note);
+    html_literal(html, "</tr>");
     return true;
 }
 
 static bool write_projects(Html *html, HttpRequest *request, StoreSnapshot *snapshot,
-                           GError **error)
+                           int64_t now_ms, GError **error)
 {
     const GPtrArray *projects = store_projects(snapshot);
     struct layout_paging paging =
@@ -99,14 +178,14 @@ static bool write_projects(Html *html, HttpRequest *request, StoreSnapshot *snap
         html,
         "<div class=\"heading\"><h1>Projects</h1></div><section class=\"card\">"
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Projects\"><table><thead><tr>"
-        "<th scope=\"col\">Project</th><th scope=\"col\">Measured last</th>"
-        "<th scope=\"col\" class=\"num\">Value</th><th scope=\"col\">Trend</th>"
-        "<th scope=\"col\" class=\"num\">Benchmarks</th><th scope=\"col\" class=\"num\">Runs</th>"
-        "<th scope=\"col\">Last result</th></tr></thead><tbody>");
+        "aria-label=\"Projects\"><table class=\"projects\"><thead><tr>"
+        "<th scope=\"col\">Project</th><th scope=\"col\">Mean of all levels, up is better</th>"
+        "<th scope=\"col\">Changes that wait</th><th scope=\"col\">Last result</th>"
+        "<th scope=\"col\">Detection</th></tr></thead><tbody>");
     for (guint i = paging.first; i < paging.end; i++) {
         if (!write_project(html, snapshot,
-                           (const struct store_project *)g_ptr_array_index(projects, i), error))
+                           (const struct store_project *)g_ptr_array_index(projects, i), now_ms,
+                           error))
             return false;
     }
     html_literal(html, "</tbody></table></div>");
@@ -115,14 +194,14 @@ static bool write_projects(Html *html, HttpRequest *request, StoreSnapshot *snap
     return true;
 }
 
-static Html *render(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+static Html *render(HttpRequest *request, StoreSnapshot *snapshot, int64_t now_ms, GError **error)
 {
     g_autoptr(Html) html = html_new();
     const struct layout layout = {.version = context_of(request)->version};
     layout_begin(html, &layout);
     if (store_projects(snapshot)->len == 0)
         write_empty(html, request);
-    else if (!write_projects(html, request, snapshot, error))
+    else if (!write_projects(html, request, snapshot, now_ms, error))
         return NULL;
     layout_end(html, &layout);
     return g_steal_pointer(&html);
@@ -131,10 +210,13 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot, GError **erro
 void page_home(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
-    if (!snapshot || http_not_modified(request, store_version(snapshot, NULL), HTTP_HTML))
+    /* Ages are told in whole hours: within one the page stays the same. */
+    int64_t now_ms = g_get_real_time() / 1000, hour = now_ms / HOUR_MS;
+    if (!snapshot ||
+        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT, HTTP_HTML))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, &error);
+    Html *html = render(request, snapshot, now_ms, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
     if (html)
         layout_send(request, html);

@@ -36,7 +36,7 @@ static void write_link(Html *html, const struct store_series *series)
     html_literal(html, "</a>");
 }
 
-static void write_params(Html *html, const struct store_series *series, bool with_machine)
+void series_parts_params(Html *html, const struct store_series *series, bool with_machine)
 {
     for (guint i = 0; i < series->params->len; i++) {
         const struct run_param *param =
@@ -51,7 +51,7 @@ void series_parts_write(Html *html, const struct store_series *series, bool with
 {
     write_link(html, series);
     html_literal(html, "</th><td class=\"params\">");
-    write_params(html, series, with_machine);
+    series_parts_params(html, series, with_machine);
     html_literal(html, "</td>");
 }
 
@@ -59,7 +59,7 @@ void series_parts_head(Html *html, const struct store_series *series)
 {
     write_link(html, series);
     html_print(html, " %s<span class=\"sub params\">", series->metric);
-    write_params(html, series, true);
+    series_parts_params(html, series, true);
     html_literal(html, "</span></th>");
 }
 

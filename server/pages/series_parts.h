@@ -8,6 +8,9 @@
 /* The trend page that shows this series alone. The caller frees it. */
 char *series_parts_url(const struct store_series *series);
 
+/* Its parameters, each a <span>. */
+void series_parts_params(Html *html, const struct store_series *series, bool with_machine);
+
 /* <th> with the benchmark and <td> with the parameters. */
 void series_parts_write(Html *html, const struct store_series *series, bool with_machine);
 

@@ -103,8 +103,8 @@ guint8 *trend_branch_flags(const struct store_project *project, const char *name
  * --------------------------------------------------------------------------------------------------------
  */
 
-static struct commit_point_input input_of(const struct store_point *point,
-                                          const struct store_run *run)
+struct commit_point_input trend_input_of(const struct store_point *point,
+                                         const struct store_run *run)
 {
     return (struct commit_point_input){.position = run->commit->position,
                                        .center = point->center,
@@ -130,7 +130,7 @@ static bool split_points(StoreSnapshot *snapshot, const GArray *points, const St
         const struct store_run *run = store_run_by_seq(snapshot, point->run_seq);
         if (!run)
             continue;
-        struct commit_point_input input = input_of(point, run);
+        struct commit_point_input input = trend_input_of(point, run);
         bool is_on = store_branch_has_run(branch, run);
         has_others = has_others || !is_on;
         if (is_on)

@@ -100,6 +100,10 @@ bool trend_branch_has(const char *branch, const struct store_run *run);
  * and newest known commit. */
 guint8 *trend_branch_flags(const struct store_project *project, const char *branch);
 
+/* A run's point as commit_points_build takes it. */
+struct commit_point_input trend_input_of(const struct store_point *point,
+                                         const struct store_run *run);
+
 /* Points of one series on a branch, one a commit, in commit order: array of struct commit_point. */
 GArray *trend_series_points(StoreSnapshot *snapshot, int64_t series_id, const char *branch,
                             GError **error);

@@ -75,6 +75,10 @@ GPtrArray *sqlite_verdict_series_changes(SqliteVerdictReader *reader, int64_t se
                                          GError **error);
 GPtrArray *sqlite_verdict_project_changes(SqliteVerdictReader *reader, int64_t project_id,
                                           int64_t before, guint limit, GError **error);
+GArray *sqlite_verdict_project_moves(SqliteVerdictReader *reader, int64_t project_id, guint limit,
+                                     GError **error);
+bool sqlite_verdict_sum_levels(SqliteVerdictReader *reader, int64_t first, int64_t last,
+                               struct store_levels_sum *inout, GError **error);
 struct store_change *sqlite_verdict_read_change(SqliteVerdictReader *reader, int64_t id,
                                                 GError **error);
 GPtrArray *sqlite_verdict_read_log(SqliteVerdictReader *reader, int64_t id, GError **error);

@@ -13,6 +13,8 @@ enum verdict_read_statement {
     VERSIONS_OF_SERIES,
     CHANGES_OF_SERIES,
     CHANGES_OF_PROJECT,
+    MOVES_OF_PROJECT,
+    LEVELS_BETWEEN,
     CHANGE_BY_ID,
     LOG_OF_CHANGE,
     OUTBOX_OF_CHANGE,
@@ -48,6 +50,16 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
                             "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE project_id = ?1 "
                             "AND id < ?2 ORDER BY id DESC LIMIT ?3",
                             false},
+    [MOVES_OF_PROJECT] = {"moves of project",
+                          "SELECT series_id, bad_commit_id, effect, kind = 'boundary', "
+                          "triage IN ('open', 'acknowledged') FROM change WHERE project_id = ?1 "
+                          "AND status IN ('confirmed', 'reverted') AND triage <> 'noise' LIMIT ?2",
+                          false},
+    [LEVELS_BETWEEN] = {"levels between",
+                        "SELECT count(*), coalesce(min(n_commits), 0), "
+                        "coalesce(max(n_commits), 0), coalesce(max(judged_ms), 0) "
+                        "FROM series_level WHERE series_id BETWEEN ?1 AND ?2",
+                        false},
     [CHANGE_BY_ID] = {"change", "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE id = ?1",
                       false},
     [LOG_OF_CHANGE] = {"log of change",
@@ -278,6 +290,42 @@ GPtrArray *sqlite_verdict_project_changes(SqliteVerdictReader *reader, int64_t p
     sqlite_bind(reader->statements[CHANGES_OF_PROJECT], "iii", project_id,
                 before > 0 ? before : INT64_MAX, (int64_t)limit);
     return changes(reader, reader->statements[CHANGES_OF_PROJECT], error);
+}
+
+GArray *sqlite_verdict_project_moves(SqliteVerdictReader *reader, int64_t project_id, guint limit,
+                                     GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[MOVES_OF_PROJECT];
+    g_autoptr(GArray) moves = g_array_new(FALSE, FALSE, sizeof(struct store_move));
+    sqlite_bind(statement, "ii", project_id, (int64_t)limit);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_move move = {.series_id = sqlite3_column_int64(statement, 0),
+                                  .bad_commit_id = sqlite3_column_int64(statement, 1),
+                                  .effect = sqlite3_column_double(statement, 2),
+                                  .is_boundary = sqlite3_column_int(statement, 3) != 0,
+                                  .waits = sqlite3_column_int(statement, 4) != 0};
+        g_array_append_val(moves, move);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&moves) : NULL;
+}
+
+bool sqlite_verdict_sum_levels(SqliteVerdictReader *reader, int64_t first, int64_t last,
+                               struct store_levels_sum *inout, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[LEVELS_BETWEEN];
+    sqlite_bind(statement, "ii", first, last);
+    int code = sqlite3_step(statement);
+    guint n = code == SQLITE_ROW ? (guint)sqlite3_column_int64(statement, 0) : 0;
+    if (n > 0) {
+        guint least = (guint)sqlite3_column_int64(statement, 1);
+        guint most = (guint)sqlite3_column_int64(statement, 2);
+        inout->commits_min = inout->n == 0 ? least : MIN(inout->commits_min, least);
+        inout->commits_max = MAX(inout->commits_max, most);
+        inout->last_ms = MAX(inout->last_ms, sqlite3_column_int64(statement, 3));
+        inout->n += n;
+    }
+    return finish(reader, statement, code, error);
 }
 
 struct store_change *sqlite_verdict_read_change(SqliteVerdictReader *reader, int64_t id,

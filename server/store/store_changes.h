@@ -135,6 +135,16 @@ bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GErro
 /* *out_found false: never judged. */
 bool store_series_level(StoreSnapshot *snapshot, int64_t series_id, struct store_level *out,
                         bool *out_found, GError **error);
+
+/* How far series have been judged. */
+struct store_levels_sum {
+    guint n; /* that have been judged */
+    guint commits_min, commits_max;
+    int64_t last_ms; /* the latest judgement */
+};
+/* Adds the series with first <= id <= last, without a row for each. */
+bool store_levels_sum(StoreSnapshot *snapshot, int64_t first, int64_t last,
+                      struct store_levels_sum *inout, GError **error);
 /* NULL without an error where there is none. */
 struct store_state *store_series_state(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 GPtrArray *store_series_checkpoints(StoreSnapshot *snapshot, int64_t series_id, GError **error);
@@ -144,6 +154,17 @@ GPtrArray *store_series_changes(StoreSnapshot *snapshot, int64_t series_id, GErr
 /* All of a project, by id downwards from `before` (0: the newest), at most `limit`. */
 GPtrArray *store_project_changes(StoreSnapshot *snapshot, int64_t project_id, int64_t before,
                                  guint limit, GError **error);
+
+/* A change as lists of projects count it: confirmed or reverted, and not called noise. */
+struct store_move {
+    int64_t series_id, bad_commit_id;
+    double effect;
+    bool is_boundary; /* the environment moved */
+    bool waits;       /* triage is open or acknowledged */
+};
+/* Array of struct store_move of a project, in no promised order, at most `limit`. */
+GArray *store_project_moves(StoreSnapshot *snapshot, int64_t project_id, guint limit,
+                            GError **error);
 /* NULL with ERROR_NOT_FOUND. */
 struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error);
 GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error);

@@ -65,6 +65,20 @@ GPtrArray *store_project_changes(StoreSnapshot *snapshot, int64_t project_id, in
     return rows ? sqlite_verdict_project_changes(rows, project_id, before, limit, error) : NULL;
 }
 
+GArray *store_project_moves(StoreSnapshot *snapshot, int64_t project_id, guint limit,
+                            GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows ? sqlite_verdict_project_moves(rows, project_id, limit, error) : NULL;
+}
+
+bool store_levels_sum(StoreSnapshot *snapshot, int64_t first, int64_t last,
+                      struct store_levels_sum *inout, GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows && sqlite_verdict_sum_levels(rows, first, last, inout, error);
+}
+
 struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);

@@ -2,7 +2,7 @@
  * CPU of the change detector: a history of 10,000 commits of each kind of noise, and 5,000 series
  * that each take one more commit from a saved state. Prints a table; judges nothing. */
 #include "server/analysis/detector.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <stdio.h>
 #include <time.h>

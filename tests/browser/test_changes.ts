@@ -7,49 +7,14 @@ import type { Browser } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
 import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
-import { mainLine, numbers, send } from "./support/history";
+import { send } from "./support/history";
+import { BENCH, END, judged, main, postSteps, PROJECT, runOf, SIDE, STEP_AT } from "./support/steps";
 
-const PROJECT = "steps", BENCH = "ThreadPoolSpawn", STEP_AT = 30, UP_AT = 15, END = 44, MACHINE = "lab-1";
-const main = mainLine();
 let server: Server, browser: Browser;
-
-/** A pull request at the end of the line, measured on another kernel. */
-const SIDE = { ...main[END]!, sha: "5".repeat(40), parents: [main[END - 1]!.sha], subject: "pool: a wider queue" };
-
-/** fifo gets 12 % slower at STEP_AT, thread 8 % faster at UP_AT, the others stay; the pull request brings CreateDestroy and loses Idle. */
-function results(index: number): unknown[] {
-  const random = numbers(index + 77);
-  const near = (center: number): number[] => {
-    const commit = center * (1 + (random() + random() + random() - 1.5) * 0.006); // noise between commits, too
-    return Array.from({ length: 8 }, () => Math.round(commit * (1 + (random() - 0.5) * 0.004) * 1000) / 1000);
-  };
-  const cell = (bench: string, params: Record<string, unknown>, ns: number): unknown => ({
-    bench, params, metrics: { real_time: { unit: "ns", better: "lower", samples: near(ns) }, items_per_second: { unit: "items/s", better: "higher", samples: near(1e9 / ns) } },
-  });
-  const list = [1, 2, 4, 8, 16].map((threads) => cell(BENCH, { executor: "fifo", threads }, (900 / threads) * (index >= STEP_AT ? 1.12 : 1)));
-  for (const threads of [2, 4]) list.push(cell(BENCH, { executor: "steal", threads }, 500 / threads), cell(BENCH, { executor: "thread", threads }, (7000 / threads) * (index >= UP_AT ? 0.92 : 1)));
-  list.push(index < END ? cell("Idle", { executor: "fifo" }, 120) : cell("CreateDestroy", { executor: "fifo" }, 82_000));
-  return list;
-}
-
-function runOf(index: number, over: Record<string, unknown> = {}): Record<string, unknown> {
-  const at = index < END ? main[index]! : SIDE, kernel = index < END ? "6.1.0" : "6.1.7";
-  return {
-    schema: "breakeven.run/1", id: `steps-${index}`, project: PROJECT, commit: at, branch: "main", reason: "merge", started: at.time,
-    machine: { name: MACHINE, environment: { cpu: "8 cores, 3.4 GHz", governor: "performance", kernel } }, results: results(index), ...over,
-  };
-}
-
-async function judged(run: string): Promise<void> {
-  const answer = (await (await fetch(`${server.origin}/api/runs/${run}/verdict?wait=60`)).json()) as { judged: boolean };
-  assert.equal(answer.judged, true, run);
-}
 
 before(async () => {
   server = await startServer();
-  for (let i = 0; i < END; i++) await send(server.origin, "POST", "/api/runs", runOf(i));
-  await judged(`steps-${END - 1}`);
-  await send(server.origin, "POST", "/api/runs", runOf(END, { branch: "wider-queue", reason: "pull-request" }));
+  await postSteps(server);
   browser = await launch();
 });
 after(async () => {
@@ -169,7 +134,7 @@ test("a project leads to its inbox; an empty one says what was looked at", async
   await page.getByRole("link", { name: "Changes", exact: true }).click();
   assert.equal(new URL(page.url()).pathname, CHANGES);
   await send(server.origin, "POST", "/api/runs", runOf(0, { id: "calm", project: "calm" }));
-  await judged("calm");
+  await judged(server, "calm");
   await page.goto(`${server.origin}/p/calm/changes`);
   assert.match((await page.locator(".notice").textContent())!, /No change waits.*20 of 20 series judged on 1 commit,/);
   assertClean();

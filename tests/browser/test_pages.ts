@@ -35,9 +35,9 @@ const last = (): string => history.main[COMMITS - 1]!.sha;
 test("home names each project with its counts and leads to it", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, "/");
   const row = page.locator("tbody tr", { hasText: /^breakeven/ });
-  assert.match((await row.textContent())!, /ThreadPoolSpawn|ThreadedTaskGroup|SerialTaskGroup/);
+  assert.match((await row.textContent())!, /3 benchmarks, 59 runs/);
   assert.equal(await row.locator("svg.spark").count(), 1);
-  assert.match((await row.locator("time").getAttribute("datetime"))!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.match((await row.locator("time").first().getAttribute("datetime"))!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   await row.getByRole("link", { name: PROJECT, exact: true }).click();
   assert.equal(new URL(page.url()).pathname, `/p/${PROJECT}`);
   assertClean();
@@ -56,9 +56,8 @@ test("an empty server says what to type", async () => {
 
 test("a project lists benchmarks with their latest value, and its measured commits in pages", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}`);
-  const row = page.locator("tr", { has: page.getByRole("link", { name: BENCH, exact: true }) });
-  assert.match((await row.textContent())!, /items_per_second, real_time.*\d+\.\d+ \d+\.\d+ – \d+\.\d+ k items\/s ↑/s);
-  assert.ok((await row.textContent())!.includes(last().slice(0, 8)));
+  const row = page.locator("#benchmarks tr", { has: page.getByRole("link", { name: BENCH, exact: true }) });
+  assert.match((await row.textContent())!, /items_per_second.*\d+\.\d+ k items\/s ↑ \d+\.\d+ – \d+\.\d+/s);
   assert.match((await page.locator(".pager").textContent())!, /Commits 1–50 of 58/);
   await page.getByRole("link", { name: "Show all" }).click();
   assert.equal(await page.locator("section", { hasText: "Measured commits" }).locator("tbody tr").count(), 58);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The newcomer's path: the quickstart from an empty store measures this machine, answers the README's curl line and the trend page;
-# a second start on the same store does not measure again.
+# a second start on the same store does not measure again; and the made-up project.
 set -eu
 cd "$1"
 work=$(mktemp -d)
@@ -15,3 +15,6 @@ deploy/quickstart --port 0 --exit | tee "$work/second"
 grep -q 'has been measured on quickstart-test already' "$work/second"
 runs=$(sqlite3 "$work/breakeven.db" 'SELECT count(*) FROM run')
 [ "$runs" -eq 1 ] || { echo "a second start measured again: $runs runs" >&2; exit 1; }
+
+deploy/quickstart --demo --port 0 --exit | tee "$work/demo"
+grep -q '/p/demo/b/ThreadPoolSpawn' "$work/demo"

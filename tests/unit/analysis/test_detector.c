@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The stream: each kind of noise, what is told once, what is taken back, marks, and its cost. */
 #include "server/analysis/detector.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * A shift in white noise is as sure as a t-test says, one in a walk is not, and the size is found.
  */
 #include "server/analysis/level_shift.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * PELT must give the segmentation that trying all of them gives, at less cost. */
 #include "server/analysis/pelt.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 

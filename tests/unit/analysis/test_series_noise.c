@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The scale is what it says under normal noise, and neither steps nor outliers move it. */
 #include "server/analysis/series_noise.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * A commit spliced into the past leaves what one stream in commit order would have found, and costs
  * a bounded stretch of it. */
 #include "server/analysis/timeline.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <string.h>
 

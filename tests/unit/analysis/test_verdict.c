@@ -2,7 +2,7 @@
  * The fast lane: who is believed among many, what "unchanged" and "unsure" say. */
 #include "server/analysis/false_discovery.h"
 #include "server/analysis/verdict.h"
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 

@@ -16,6 +16,7 @@ export const ALLOWED_INCLUDES: Record<string, string[]> = {
   "server/store/": ["server/store/", "schema/"],
   "server/analysis/": ["server/analysis/", "schema/"],
   "server/work/": ["server/work/", "server/analysis/", "server/store/", "schema/"],
+  "server/demo/": ["server/demo/", "server/work/", "server/store/", "schema/"],
   "server/api/": ["server/api/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/"],
   "server/pages/": ["server/pages/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/", "web/"],
   "server/": ["server/", "schema/"],

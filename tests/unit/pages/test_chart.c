@@ -2,6 +2,7 @@
  * The server's drawing: ranges, one point alone, nothing at all, gaps, hostile names; what comes
  * out is well-formed XML. */
 #include "server/pages/chart.h"
+#include "server/pages/chart_spark.h"
 
 #include <math.h>
 #include <string.h>
@@ -235,24 +236,47 @@ static void test_close_notes_are_on_rows(void)
         g_assert_nonnull(strstr(text, expected[i]));
 }
 
+static char *spark(const double *values, guint n, guint marked, const double *level)
+{
+    const struct chart_spark drawn = {values, n, "a \"label\"", marked, level};
+    Html *html = html_new();
+    chart_spark_write(html, &drawn);
+    return g_string_free(html_finish(html), FALSE);
+}
+
 static void test_sparkline(void)
 {
-    const double values[] = {1, 3, 2};
-    Html *html = html_new();
-    chart_sparkline(html, values, 3, "a \"label\"");
-    g_autofree char *text = g_string_free(html_finish(html), FALSE);
+    const double values[] = {1, 3, 2}, level = 5;
+    g_autofree char *text = spark(values, 3, G_MAXUINT, NULL);
     assert_is_well_formed(text);
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
     g_assert_cmpstr(stroke, ==, "M4 24L60 4L116 14");
-    html = html_new();
-    chart_sparkline(html, values, 1, "one");
-    g_autofree char *one = g_string_free(html_finish(html), FALSE);
+    g_assert_nonnull(strstr(text, "cx=\"116\" cy=\"14\""));
+    g_autofree char *marked = spark(values, 3, 1, &level);
+    assert_is_well_formed(marked);
+    g_assert_nonnull(strstr(marked, "cx=\"60\" cy=\"14\""));
+    g_autofree char *across = path_of(marked, "class=\"level\"");
+    g_assert_cmpstr(across, ==, "M4 4L116 4");
+    g_autofree char *one = spark(values, 1, G_MAXUINT, NULL);
     assert_is_well_formed(one);
     g_assert_nonnull(strstr(one, "cx=\"60\" cy=\"14\""));
-    html = html_new();
-    chart_sparkline(html, values, 0, "none");
-    g_assert_cmpuint(html_length(html), ==, 0);
-    html_free(html);
+    g_autofree char *none = spark(values, 0, G_MAXUINT, NULL);
+    g_assert_cmpstr(none, ==, "");
+}
+
+/* A hundredth of noise takes a fifth of the height, not all of it. */
+static void test_sparkline_is_as_flat_as_its_values(void)
+{
+    const double calm[] = {100, 101}, zeros[] = {0, 0}, huge[] = {-1e308, 1e308};
+    g_autofree char *text = spark(calm, 2, G_MAXUINT, NULL);
+    g_autofree char *stroke = path_of(text, "class=\"stroke\"");
+    g_assert_cmpstr(stroke, ==, "M4 15.98L116 12.02");
+    g_autofree char *flat = spark(zeros, 2, G_MAXUINT, NULL);
+    g_autofree char *line = path_of(flat, "class=\"stroke\"");
+    g_assert_cmpstr(line, ==, "M4 14L116 14");
+    g_autofree char *wide = spark(huge, 2, G_MAXUINT, NULL);
+    g_assert_null(strstr(wide, "nan"));
+    g_assert_null(strstr(wide, "inf"));
 }
 
 static void test_many_columns_keep_their_labels_apart(void)
@@ -279,6 +303,7 @@ int main(int argc, char **argv)
     g_test_add_func("/chart/levels-and-notes", test_levels_and_notes);
     g_test_add_func("/chart/close-notes-are-on-rows", test_close_notes_are_on_rows);
     g_test_add_func("/chart/sparkline", test_sparkline);
+    g_test_add_func("/chart/sparkline-is-flat", test_sparkline_is_as_flat_as_its_values);
     g_test_add_func("/chart/many-columns", test_many_columns_keep_their_labels_apart);
     return g_test_run();
 }

@@ -66,7 +66,7 @@ static void check_waiting(StoreReader *reader)
     g_autoptr(StoreSnapshot) snapshot = must_begin(reader);
     g_autofree char *verdict = verdict_of(snapshot, "run-1");
     g_autofree char *note = note_of(snapshot);
-    assert_holds(verdict, "not judged yet");
+    assert_holds(verdict, "not judged yet: its run waits for the analysis, 1 run before it<");
     g_assert_null(strstr(verdict, "nothing found"));
     assert_holds(note, "0 of ");
     assert_holds(note, "2 runs wait to be judged");

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deterministic generator for tests: splitmix64 (Steele, Lea & Flood, OOPSLA 2014), normal numbers
+ * See synthetic_history.h: splitmix64 (Steele, Lea & Flood, OOPSLA 2014), normal numbers
  * by Box and Muller. */
-#include "tests/support/synthetic_history.h"
+#include "server/demo/synthetic_history.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define LEVEL       1000.0
-#define SAMPLES_MAX 32u
 
 double synthetic_uniform(guint64 *state)
 {
@@ -37,7 +34,7 @@ static double heavy(guint64 *state)
 
 static double level_at(const struct synthetic_plan *plan, guint commit)
 {
-    double level = log(LEVEL);
+    double level = log(SYNTHETIC_LEVEL);
     for (guint i = 0; i < plan->n_moves; i++) {
         const struct synthetic_move *move = &plan->moves[i];
         guint length = MAX(move->length, 1u);
@@ -49,28 +46,24 @@ static double level_at(const struct synthetic_plan *plan, guint commit)
     return level;
 }
 
-struct noise {
-    guint64 state;
-    double wave, walk;
-};
-
-static double between(const struct synthetic_plan *plan, struct noise *noise)
+static double between(struct synthetic_stream *stream)
 {
-    double half = plan->deviation / sqrt(2.0), draw = synthetic_normal(&noise->state);
+    const struct synthetic_plan *plan = &stream->plan;
+    double half = plan->deviation / sqrt(2.0), draw = synthetic_normal(&stream->state);
     switch (plan->noise) {
     case SYNTHETIC_HEAVY:
-        return half * heavy(&noise->state);
+        return half * heavy(&stream->state);
     case SYNTHETIC_CORRELATED:
-        noise->wave = 0.5 * noise->wave + sqrt(0.75) * draw;
-        return half * noise->wave;
+        stream->wave = 0.5 * stream->wave + sqrt(0.75) * draw;
+        return half * stream->wave;
     case SYNTHETIC_DRIFT:
-        noise->walk += 0.0015 * synthetic_normal(&noise->state);
-        return half * draw + noise->walk;
+        stream->walk += 0.0015 * synthetic_normal(&stream->state);
+        return half * draw + stream->walk;
     case SYNTHETIC_BIMODAL:
-        return half * draw + (synthetic_uniform(&noise->state) < 0.3 ? 4 * plan->deviation : 0);
+        return half * draw + (synthetic_uniform(&stream->state) < 0.3 ? 4 * plan->deviation : 0);
     case SYNTHETIC_SPIKY:
-        if (synthetic_uniform(&noise->state) < 0.03)
-            draw += 10 + 20 * synthetic_uniform(&noise->state);
+        if (synthetic_uniform(&stream->state) < 0.03)
+            draw += 10 + 20 * synthetic_uniform(&stream->state);
         return half * draw;
     case SYNTHETIC_NORMAL:
     case SYNTHETIC_N_NOISES:
@@ -85,18 +78,32 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+void synthetic_stream_start(struct synthetic_stream *stream, const struct synthetic_plan *plan)
+{
+    *stream =
+        (struct synthetic_stream){.plan = *plan, .state = plan->seed * 0xD1342543DE82EF95u + 1};
+    stream->plan.n_samples = CLAMP(plan->n_samples, 1u, SYNTHETIC_SAMPLES_MAX);
+}
+
+guint synthetic_stream_next(struct synthetic_stream *stream, double samples[SYNTHETIC_SAMPLES_MAX])
+{
+    const struct synthetic_plan *plan = &stream->plan;
+    double middle = level_at(plan, stream->commit++) + between(stream);
+    for (guint i = 0; i < plan->n_samples; i++) {
+        double own = plan->noise == SYNTHETIC_HEAVY ? heavy(&stream->state)
+                                                    : synthetic_normal(&stream->state);
+        samples[i] = middle + plan->deviation / sqrt(2.0) * own;
+    }
+    return plan->n_samples;
+}
+
 void synthetic_history(const struct synthetic_plan *plan, double *values, guint n_values)
 {
-    struct noise noise = {plan->seed * 0xD1342543DE82EF95u + 1, 0, 0};
-    guint n = CLAMP(plan->n_samples, 1u, SAMPLES_MAX);
+    struct synthetic_stream stream;
+    synthetic_stream_start(&stream, plan);
     for (guint commit = 0; commit < n_values; commit++) {
-        double samples[SAMPLES_MAX];
-        double middle = level_at(plan, commit) + between(plan, &noise);
-        for (guint i = 0; i < n; i++) {
-            double own = plan->noise == SYNTHETIC_HEAVY ? heavy(&noise.state)
-                                                        : synthetic_normal(&noise.state);
-            samples[i] = middle + plan->deviation / sqrt(2.0) * own;
-        }
+        double samples[SYNTHETIC_SAMPLES_MAX];
+        guint n = synthetic_stream_next(&stream, samples);
         qsort(samples, n, sizeof samples[0], compare_numbers);
         values[commit] = exp(samples[(n - 1) / 2] / 2 + samples[n / 2] / 2);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Benchmark histories with known truth: planted steps and ramps under noise of known kinds, the
- * same for a seed on every machine. On the scale of logarithms a commit's value is level + between
+ * same for a seed on every machine; the demonstration shows them, and tests judge by them. Pure. On
+ * the scale of logarithms a commit's value is level + between
  * + the median of its samples' own deviations; half of the variance lies between commits and half
  * within a commit. */
 #pragma once
@@ -34,7 +35,24 @@ struct synthetic_plan {
     guint n_moves;
 };
 
-/* Writes the commits' medians, about 1000 in level before the first move. */
+/* The commits of a plan one after the other. */
+struct synthetic_stream {
+    struct synthetic_plan plan;
+    guint64 state;
+    double wave, walk; /* of the noise that remembers */
+    guint commit;      /* the next one */
+};
+
+#define SYNTHETIC_LEVEL       1000.0 /* before the first move */
+#define SYNTHETIC_SAMPLES_MAX 32u
+
+void synthetic_stream_start(struct synthetic_stream *stream, const struct synthetic_plan *plan);
+
+/* Writes the logarithms of the next commit's samples in the order measured: as many as it returns,
+ * plan.n_samples. */
+guint synthetic_stream_next(struct synthetic_stream *stream, double samples[SYNTHETIC_SAMPLES_MAX]);
+
+/* Writes the commits' medians, about SYNTHETIC_LEVEL in level before the first move. */
 void synthetic_history(const struct synthetic_plan *plan, double *values, guint n_values);
 
 /* A number in [0, 1), from a state of the caller's. */

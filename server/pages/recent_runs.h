@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The last values of a series without reading its history: the newest measured commits of a branch
+ * are found once for a page, in the catalogue, and a series is then asked for its points in their
+ * runs. The request's thread, inside its snapshot. */
+#pragma once
+
+#include "server/analysis/commit_points.h"
+#include "server/store/store_changes.h"
+
+#define RECENT_COMMITS_MAX 60u /* measured ones of a machine */
+
+typedef struct recent_runs RecentRuns;
+
+/* Up to the commit at `position` (G_MAXUINT: the newest). `branch` as trend_branch_of gives it. */
+RecentRuns *recent_runs_new(const struct store_project *project, const char *branch,
+                            guint position);
+void recent_runs_free(RecentRuns *recent);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecentRuns, recent_runs_free)
+
+/* Array of struct commit_point in commit order, at most RECENT_COMMITS_MAX: those of the series'
+ * machine that have a value. */
+GArray *recent_runs_points(const RecentRuns *recent, StoreSnapshot *snapshot,
+                           const struct store_series *series, GError **error);
+
+/* The run of a machine at the newest commit before a position, or NULL within reach. */
+const struct store_run *recent_runs_before(const RecentRuns *recent,
+                                           const struct store_machine *machine, guint position);
+
+/* Where a value stands against the RECENT_REFERENCE_COMMITS values before it. */
+#define RECENT_REFERENCE_COMMITS 30u
+#define RECENT_REFERENCE_MIN     5u
+struct recent_reference {
+    guint n;      /* values behind the median; below RECENT_REFERENCE_MIN there is none */
+    double value; /* their median, without flagged and censored ones */
+    double ratio; /* of the newest value to it, less one; NaN where it cannot be said */
+};
+struct recent_reference recent_reference_of(const GArray *points);
