@@ -22,6 +22,15 @@ const at = (n: number): any => ({ ...commitOf("paged", n), parents: n ? [sha(`pa
 const runOf = (n: number, over: Record<string, unknown> = {}): any =>
   runDocument({ id: `paged-${n}`, project: "paged", commit: at(n), results: [result("Paged", { n }, [n])], ...over });
 
+async function setHead(branch: string, n: number): Promise<void> {
+  const body = JSON.stringify({ head: at(n).sha }), headers = { "Content-Type": "application/json" };
+  assert.ok((await client.send("PUT", `/api/projects/paged/branches/${branch}`, { body, headers })).status < 300);
+}
+
+async function annotate(text: string, n: number): Promise<void> {
+  assert.equal((await client.post("/api/projects/paged/annotations", { commit: at(n).sha, text })).status, 201);
+}
+
 /** Names that lie before, between and after those of the first five rows. */
 const names = ["aa", "item-0a", "item-2a", "zz"];
 
@@ -37,6 +46,8 @@ const LISTS: List[] = [
     assert.equal((await client.post("/api/projects/paged/commits", { commits: [{ sha: sha(`more${n}`), parents: n === 3 ? [at(4).sha] : [], time }] })).status, 200);
   } },
   { path: "/api/points?project=paged&param.n=0..50", plural: "points", key: "commit", insert: async (n) => { await client.store(runOf(2, { id: `point-${n}`, commit: { sha: sha(`spliced${n}`), parents: [at(n).sha], time: at(n + 1).time }, results: [result("Paged", { n: 2 }, [5])] })); } },
+  { path: "/api/projects/paged/branches", plural: "branches", key: "branch", insert: (n) => setHead(names[n]!, n) },
+  { path: "/api/projects/paged/annotations", plural: "annotations", key: "id", insert: (n) => annotate(`late ${n}`, n) },
   { path: "/api/changes", plural: "changes", key: "id", insert: async (n) => { if (n === 1) await storeChange(client, "other"); } },
 ];
 
@@ -47,6 +58,10 @@ before(async () => {
     await client.store(runOf(n));
     await client.store(runDocument({ project: `item-${n}`, machine: { name: `item-${n}` }, results: [result("a", {}, [1]), result(`item-${n}`, {}, [1])] }));
     await client.store(runDocument({ project: "item-0", results: [result(`item-${n}`, {}, [1])] }));
+  }
+  for (let n = 0; n < 4; n++) {
+    await setHead(`item-${n}`, n);
+    await annotate(`note ${n}`, n);
   }
   const moves = (from: number) => (i: number) => (i < from ? 100 : 130);
   await storeHistory(client, "moved", 0, 34, ["A", "B", "C"].map((bench) => ({ bench, level: moves(20) })));

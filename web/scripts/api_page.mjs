@@ -56,7 +56,7 @@ function members(schema, prefix = "") {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const needed = (schema.required ?? []).includes(name);
     const full = prefix + name;
-    const row = `<tr><th scope="row">${code(full)}${needed ? "" : ' <span class="muted">optional</span>'}</th><td>${kind(member)}</td><td>${prose(member.description)}</td></tr>`;
+    const row = `<tr><th scope="row">${code(full)}${needed ? "" : '<span class="sub">optional</span>'}</th><td>${kind(member)}</td><td>${prose(member.description)}</td></tr>`;
     const inner = member.properties ? members(member, `${full}.`) : member.items?.properties ? members(member.items, `${full}[].`) : [];
     return [row, ...inner];
   });
@@ -88,11 +88,11 @@ function schemas() {
 function parameters(item, operation) {
   const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve);
   const rows = all.map((p) => {
-    const repeats = p.in === "query" && p.schema.type === "array" ? ' <span class="muted">may repeat</span>' : "";
     const name = p.name === "param" ? "param.NAME" : p.name;
-    return `<tr><th scope="row">${code(name)}${p.required ? "" : ' <span class="muted">optional</span>'}${repeats}</th><td>${escaped(p.in)}</td><td>${kind(p.schema.type === "array" ? p.schema.items : p.name === "param" ? { type: "string" } : p.schema)}</td><td>${prose(p.description)}</td></tr>`;
+    const where = p.in === "query" ? (p.required ? "required" : "") : p.in === "path" ? "in the path" : "a header";
+    return `<tr><th scope="row">${code(name)}${where ? `<span class="sub">${where}</span>` : ""}</th><td>${kind(p.schema.type === "array" ? p.schema.items : p.name === "param" ? { type: "string" } : p.schema)}</td><td>${prose(p.description)}</td></tr>`;
   });
-  return table(`Parameters of ${operation.operationId}`, ["Parameter", "Where", "What it is", "Meaning"], rows);
+  return table(`Parameters of ${operation.operationId}`, ["Parameter", "What it is", "Meaning"], rows);
 }
 
 function contents(content) {
@@ -135,8 +135,8 @@ function tagPart(tag, all) {
 }
 
 function overview(all) {
-  const rows = all.map(({ path, method, operation }) => `<tr><th scope="row"><a href="#${operation.operationId}"><span class="tag">${method.toUpperCase()}</span> ${code(path)}</a></th><td>${prose(operation.summary)}</td></tr>`);
-  return `<section class="card"><h2 id="overview">Routes</h2>${table("Routes", ["Route", "What it does"], rows)}</section>`;
+  const items = all.map(({ path, method, operation }) => `<li><a href="#${operation.operationId}"><span class="tag">${method.toUpperCase()}</span> ${code(path)}</a><span class="sub">${prose(operation.summary)}</span></li>`);
+  return `<section class="card"><h2 id="overview">Routes</h2><ul class="api-routes">${items.join("")}</ul></section>`;
 }
 
 const all = operations();
