@@ -17,7 +17,7 @@ static bool is_xml(gunichar c)
 
 void xml_append_text(GString *out, const char *text)
 {
-    for (const char *at = text; *at; at = g_utf8_next_char(at)) {
+    for (const char *at = text; *at; at += g_utf8_skip[(guchar)*at]) {
         gunichar c = g_utf8_get_char(at);
         if (!is_xml(c))
             g_string_append(out, "\xef\xbf\xbd");
