@@ -29,7 +29,7 @@ static void take_param(struct reading at, const char *key, json_t *value, void *
     char buffer[NUMBER_TEXT_BYTES];
     const char *text = json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
                                               : json_string_value(value);
-    double number;
+    double number = 0;
 
     if (json_is_number(value) ? document_number(at, value, &number)
                               : text && number_parse(text, &number)) {
