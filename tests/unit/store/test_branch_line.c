@@ -153,7 +153,6 @@ static void test_forced_and_removed(void)
 {
     struct fixture fixture;
     struct head_outcome outcome = {0};
-    g_autofree char *sha = sha_of(2);
     fixture_begin(&fixture);
     tell_history(fixture.store);
     must_move(fixture.store, "main", 13, STORE_CREATED, STORE_MOVE_MADE);
