@@ -7,7 +7,6 @@
 #include "server/api/api_projects.h"
 #include "server/routes.h"
 
-#include "schema/document.h"
 #include "schema/text.h"
 #include "server/store/store_branches.h"
 #include <string.h>
@@ -214,15 +213,8 @@ static struct store_annotation_write *parse_body(HttpRequest *request, Faults *f
          RUN_NAME_BYTES_MAX, NULL},
     };
     static const struct field_table table = {"an annotation", fields, G_N_ELEMENTS(fields)};
-    size_t length;
-    const char *bytes = http_request_body(request, &length);
-    json_t *root = document_load(bytes, length, error);
-    if (!root)
-        return NULL;
     struct store_annotation_write *write = g_new0(struct store_annotation_write, 1);
-    document_read((struct reading){faults, &(struct place){0}}, root, &table, write);
-    json_decref(root);
-    if (document_conclude(faults, error))
+    if (api_body_read(request, &table, write, faults, error))
         return write;
     store_annotation_write_free(write);
     return NULL;
@@ -297,15 +289,6 @@ void api_annotations_post(HttpRequest *request)
     store_put_annotation(context_of(request)->store, write, post_done, request);
 }
 
-static void delete_done(const struct store_receipt *receipt, void *user)
-{
-    HttpRequest *request = (HttpRequest *)user;
-    if (api_body_refused(request, receipt))
-        return;
-    http_respond_empty(request, 204);
-    http_request_finish(request);
-}
-
 void api_annotation_delete(HttpRequest *request)
 {
     const char *text = http_request_segment(request, "annotation");
@@ -325,5 +308,5 @@ void api_annotation_delete(HttpRequest *request)
     write->id = (int64_t)id;
     write->who = g_strdup(who);
     http_request_defer(request);
-    store_put_annotation(context_of(request)->store, write, delete_done, request);
+    store_put_annotation(context_of(request)->store, write, api_body_deleted, request);
 }

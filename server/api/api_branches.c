@@ -6,7 +6,6 @@
 #include "server/api/api_projects.h"
 #include "server/routes.h"
 
-#include "schema/document.h"
 #include "schema/text.h"
 #include "server/store/store_branches.h"
 #include <string.h>
@@ -196,15 +195,8 @@ static struct store_head_write *parse_head(HttpRequest *request, Faults *faults,
          RUN_NAME_BYTES_MAX, NULL},
     };
     static const struct field_table table = {"a branch", fields, G_N_ELEMENTS(fields)};
-    size_t length;
-    const char *bytes = http_request_body(request, &length);
-    json_t *root = document_load(bytes, length, error);
-    if (!root)
-        return NULL;
     struct store_head_write *write = g_new0(struct store_head_write, 1);
-    document_read((struct reading){faults, &(struct place){0}}, root, &table, write);
-    json_decref(root);
-    if (document_conclude(faults, error))
+    if (api_body_read(request, &table, write, faults, error))
         return write;
     store_head_write_free(write);
     return NULL;
@@ -228,20 +220,11 @@ void api_branch_put(HttpRequest *request)
     store_put_head(context_of(request)->store, write, put_done, request);
 }
 
-static void delete_done(const struct store_receipt *receipt, void *user)
-{
-    HttpRequest *request = (HttpRequest *)user;
-    if (api_body_refused(request, receipt))
-        return;
-    http_respond_empty(request, 204);
-    http_request_finish(request);
-}
-
 void api_branch_delete(HttpRequest *request)
 {
     struct store_head_write *write = g_new0(struct store_head_write, 1);
     write->project = g_strdup(http_request_segment(request, "project"));
     write->branch = g_strdup(http_request_segment(request, "branch"));
     http_request_defer(request);
-    store_put_head(context_of(request)->store, write, delete_done, request);
+    store_put_head(context_of(request)->store, write, api_body_deleted, request);
 }

@@ -232,18 +232,9 @@ void api_run_get(HttpRequest *request)
     http_respond(request, 200, HTTP_JSON, body);
 }
 
-static void delete_done(const struct store_receipt *receipt, void *user)
-{
-    HttpRequest *request = (HttpRequest *)user;
-    if (api_body_refused(request, receipt))
-        return;
-    http_respond_empty(request, 204);
-    http_request_finish(request);
-}
-
 void api_run_delete(HttpRequest *request)
 {
     char *id = g_strdup(http_request_segment(request, "id"));
     http_request_defer(request);
-    store_delete_run(context_of(request)->store, id, delete_done, request);
+    store_delete_run(context_of(request)->store, id, api_body_deleted, request);
 }
