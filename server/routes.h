@@ -38,6 +38,8 @@
     LIST(ROUTE,     "/api/projects",                       api_projects_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
+    ROUTE("GET",    "/api/projects/{project}/rules",       api_rules_get,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "before") \
+    ROUTE("POST",   "/api/projects/{project}/rules/try",   api_rules_try,       HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "") \
     LIST(ROUTE,     "/api/projects/{project}/commits",     api_commits_list,    HTTP_QUICK, "branch+ sha+ ") \
     ROUTE("POST",   "/api/projects/{project}/commits",     api_commits_post,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "branch") \
     LIST(ROUTE,     "/api/projects/{project}/branches",    api_branches_list,   HTTP_QUICK, "") \
@@ -63,6 +65,11 @@
     ROUTE("GET",    "/p/{project}/b/{bench}",              page_trend,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/c/{sha}",                page_commit,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/changes",                page_changes,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("POST",   "/p/{project}/changes",                page_triage,         HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/changes/{change}",       page_change,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/changes.atom",           page_changes_atom,   HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "before") \
+    ROUTE("GET",    "/p/{project}/rules",                  page_rules,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("POST",   "/p/{project}/rules",                  page_rules_post,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/compare/{range}",        page_compare,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/chart/series/{series}.svg",          page_series_svg,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/favicon.ico",                        page_favicon,        HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \

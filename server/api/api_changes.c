@@ -238,6 +238,10 @@ static void write_members(struct json_writer *writer, StoreSnapshot *snapshot,
     json_writer_string(writer, "note", change->note);
     json_writer_string(writer, "who", change->who);
     api_write_time_ms(writer, "triaged", change->triaged_ms);
+    json_writer_bool(writer, "muted", series && series->rule.muted);
+    json_writer_bool(writer, "by_rule", change->by_rule);
+    json_writer_string(writer, "expectation", change->expectation);
+    json_writer_bool(writer, "expected_in_advance", change->in_advance);
 }
 
 static bool row_json(struct api_list *list, gconstpointer item, struct json_writer *writer,
@@ -291,10 +295,20 @@ void api_changes_list(HttpRequest *request)
                                           "machine",   "metric",    "verdict", "kind",  "status",
                                           "last_good", "first_bad", "effect",  "low",   "high",
                                           "triage",    NULL};
-    static const char *const members[] = {
-        "id",     "group", "series", "verdict", "kind",  "status",  "last_good", "first_bad",
-        "effect", "low",   "high",   "before",  "after", "p",       "n_before",  "n_after",
-        "found",  "told",  "triage", "note",    "who",   "triaged", NULL};
+    static const char *const members[] = {"id",          "group",
+                                          "series",      "verdict",
+                                          "kind",        "status",
+                                          "last_good",   "first_bad",
+                                          "effect",      "low",
+                                          "high",        "before",
+                                          "after",       "p",
+                                          "n_before",    "n_after",
+                                          "found",       "told",
+                                          "triage",      "note",
+                                          "who",         "triaged",
+                                          "muted",       "by_rule",
+                                          "expectation", "expected_in_advance",
+                                          NULL};
     static const struct api_list_spec spec = {.plural = "changes",
                                               .n_cursor_fields = 1,
                                               .members = members,
@@ -492,7 +506,8 @@ void api_change_patch(HttpRequest *request)
         http_respond_error(request, error, faults);
         return;
     }
-    write->change_id = id;
+    write->change_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_array_append_val(write->change_ids, id);
     http_request_defer(request);
     store_put_triage(context_of(request)->store, write, patch_done, request);
 }

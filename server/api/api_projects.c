@@ -151,6 +151,7 @@ static void put_done(const struct store_receipt *receipt, void *user)
     json_writer_string(&writer, "name", name);
     api_write_taken(&writer, "url", api_write_address("/api/projects/", name, NULL));
     api_write_taken(&writer, "page", api_write_address("/p/", name, NULL));
+    json_writer_integer(&writer, "rejudged", receipt->n_series);
     api_write_strings(&writer, "warnings", receipt->warnings);
     json_writer_end(&writer);
     g_string_append_c(body, '\n');

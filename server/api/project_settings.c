@@ -4,7 +4,7 @@
  * that mean the same are stored as the same text. */
 #include "server/api/project_settings.h"
 
-#include "schema/document.h"
+#include "schema/rules_parse.h"
 #include "schema/text.h"
 #include "server/api/api_write.h"
 #include <string.h>
@@ -138,20 +138,26 @@ static char *check_param_defaults(const json_t *value, Faults *faults)
     return taken;
 }
 
-static char *check_rules(const json_t *value, Faults *faults)
+static GPtrArray *check_rules(json_t *value, Faults *faults)
 {
-    if (!json_is_object(value)) {
-        faults_add(faults, "/rules", "is not an object");
-        return NULL;
-    }
-    char *dump = json_dumps(value, DUMP_FLAGS);
-    char *taken = g_strdup(dump);
-    free(dump);
-    return taken;
+    static const struct place top = {0};
+    const struct place place = {.up = &top, .key = "rules"};
+    return rules_read((struct reading){faults, &place}, value);
 }
 
-static void check_member(struct store_project_settings *settings, const char *name,
-                         const json_t *value, Faults *faults)
+/* Of those who save rules: kept in their log. */
+static void check_line(const char *pointer, const json_t *value, char **out, Faults *faults)
+{
+    const char *text = json_string_value(value);
+    if (!json_is_null(value) && (!text || strlen(text) > RULES_NOTE_BYTES_MAX))
+        faults_add(faults, pointer, "must be null or a text of at most %u bytes",
+                   RULES_NOTE_BYTES_MAX);
+    else
+        *out = g_strdup(text);
+}
+
+static void check_member(struct store_project_settings *settings, const char *name, json_t *value,
+                         Faults *faults)
 {
     const char *text = "";
     g_autofree char *pointer = pointer_of("", name);
@@ -169,11 +175,15 @@ static void check_member(struct store_project_settings *settings, const char *na
         settings->param_defaults_json =
             is_given ? check_param_defaults(value, faults) : g_strdup("");
     } else if (strcmp(name, "rules") == 0) {
-        settings->rules_json = is_given ? check_rules(value, faults) : g_strdup("");
+        settings->rules = is_given ? check_rules(value, faults) : rules_new();
+    } else if (strcmp(name, "who") == 0) {
+        check_line(pointer, value, &settings->who, faults);
+    } else if (strcmp(name, "note") == 0) {
+        check_line(pointer, value, &settings->note, faults);
     } else {
         faults_add(faults, pointer,
                    "is not a field of a project; it has default_branch, commit_url_template, "
-                   "param_defaults, rules");
+                   "param_defaults, rules (with who and note for their log)");
     }
 }
 
@@ -193,7 +203,7 @@ struct store_project_settings *project_settings_parse(const char *name, const ch
 {
     json_t *root = load(bytes, length, error);
     const char *member;
-    const json_t *value;
+    json_t *value;
     if (!root)
         return NULL;
     struct store_project_settings *settings = g_new0(struct store_project_settings, 1);

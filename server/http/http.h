@@ -79,6 +79,14 @@ const char *http_format_type(enum http_format format); /* HTTP_JSON … */
 /* "http://host" of the server as this client sees it: for Location and Link. */
 char *http_request_origin(const HttpRequest *request);
 
+/* The fields of a form (application/x-www-form-urlencoded) that is the body: struct http_pair * in
+ * the order sent, owned by the caller. NULL with ERROR_UNSUPPORTED, ERROR_TOO_LARGE or
+ * ERROR_SYNTAX. http_form_value gives the first of a name, or NULL. */
+#define HTTP_FORM_BYTES_MAX (1u << 20)
+#define HTTP_FORM_PAIRS_MAX 4096u
+GPtrArray *http_request_form(const HttpRequest *request, GError **error);
+const char *http_form_value(const GPtrArray *form, const char *name);
+
 /* ---- The response ---- */
 
 #define HTTP_JSON   "application/json; charset=utf-8"
@@ -86,6 +94,7 @@ char *http_request_origin(const HttpRequest *request);
 #define HTTP_CSV    "text/csv; charset=utf-8; header=present"
 #define HTTP_NDJSON "application/x-ndjson"
 #define HTTP_SVG    "image/svg+xml; charset=utf-8"
+#define HTTP_ATOM   "application/atom+xml; charset=utf-8"
 #define HTTP_TEXT   "text/plain; charset=utf-8"
 
 /* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large
@@ -96,6 +105,8 @@ void http_respond(HttpRequest *request, unsigned status, const char *content_typ
 void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
                          size_t length);
 void http_respond_empty(HttpRequest *request, unsigned status);
+/* 303: after a form, the browser gets `path`, which is made of encoded segments. */
+void http_respond_see_other(HttpRequest *request, const char *path);
 
 /* Answers 200 with a body that is made while it is sent: `first`, then what `next` appends to an
  * empty `out` each time the client has taken what was there, on a thread that runs handlers (its

@@ -249,6 +249,8 @@ char *http_gzip_compress(const char *bytes, size_t length,
 
 /* http_query.c */
 GPtrArray *http_query_parse(const char *query, GError **error);
+/* "a=1&b=2": struct http_pair *, at most n_max; `what` one of them is called in an error. */
+GPtrArray *http_pairs_parse(const char *text, const char *what, guint n_max, GError **error);
 bool http_query_check(const GPtrArray *pairs, const char *taken, GError **error);
 char *http_decode(const char *text, size_t length,
                   bool plus_is_space); /* NULL: bad percent, NUL or invalid UTF-8 */

@@ -54,31 +54,35 @@ static struct http_pair *pair_decode(const char *text, size_t length)
     return pair;
 }
 
-GPtrArray *http_query_parse(const char *query, GError **error)
+GPtrArray *http_pairs_parse(const char *text, const char *what, guint n_max, GError **error)
 {
     g_autoptr(GPtrArray) pairs = g_ptr_array_new_with_free_func((GDestroyNotify)http_pair_free);
-    for (const char *at = query; *at;) {
+    for (const char *at = text; *at;) {
         size_t length = strcspn(at, "&");
         if (length > 0) {
             struct http_pair *pair = pair_decode(at, length);
             if (!pair) {
                 g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                            "query parameter %u cannot be decoded: %%XX with two hex digits, and "
-                            "UTF-8 without NUL, would be right",
-                            pairs->len + 1);
+                            "%s %u cannot be decoded: %%XX with two hex digits, and UTF-8 without "
+                            "NUL, would be right",
+                            what, pairs->len + 1);
                 return NULL;
             }
             g_ptr_array_add(pairs, pair);
         }
-        if (pairs->len > HTTP_PAIRS_MAX) {
+        if (pairs->len > n_max) {
             g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                        "more than %u query parameters; at most that many are taken",
-                        HTTP_PAIRS_MAX);
+                        "more than %u %ss; at most that many are taken", n_max, what);
             return NULL;
         }
         at += length + (at[length] == '&');
     }
     return g_steal_pointer(&pairs);
+}
+
+GPtrArray *http_query_parse(const char *query, GError **error)
+{
+    return http_pairs_parse(query, "query parameter", HTTP_PAIRS_MAX, error);
 }
 
 enum taken { TAKEN_NOT, TAKEN_ONCE, TAKEN_OFTEN };

@@ -15,10 +15,10 @@ char *compare_words(const Comparison *comparison)
     static const struct {
         enum comparison_verdict verdict;
         const char *word;
-    } words[] = {{COMPARISON_REGRESSED, "slower"},     {COMPARISON_IMPROVED, "faster"},
-                 {COMPARISON_UNSURE, "unsure"},        {COMPARISON_UNCHANGED, "unchanged"},
-                 {COMPARISON_NONE, "without verdict"}, {COMPARISON_NEW, "new"},
-                 {COMPARISON_MISSING, "not measured"}};
+    } words[] = {{COMPARISON_REGRESSED, "slower"}, {COMPARISON_IMPROVED, "faster"},
+                 {COMPARISON_UNSURE, "unsure"},    {COMPARISON_UNCHANGED, "unchanged"},
+                 {COMPARISON_MUTED, "muted"},      {COMPARISON_NONE, "without verdict"},
+                 {COMPARISON_NEW, "new"},          {COMPARISON_MISSING, "not measured"}};
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
         if (comparison->counts[words[i].verdict] > 0)
@@ -48,6 +48,7 @@ void compare_table_tag(Html *html, enum comparison_verdict verdict)
     case COMPARISON_MISSING:
     case COMPARISON_UNSURE:
     case COMPARISON_UNCHANGED:
+    case COMPARISON_MUTED:
         html_print(html, "<span class=\"tag\">%s</span>", comparison_verdict_name(verdict));
         break;
     case COMPARISON_NONE:
@@ -193,6 +194,7 @@ void compare_table_folded(Html *html, const Comparison *comparison)
     write_folded(html, comparison, COMPARISON_MISSING, "Missing: the base has them, the head not");
     write_folded(html, comparison, COMPARISON_NEW, "New: the head has them, the base not");
     write_folded(html, comparison, COMPARISON_UNCHANGED, "Unchanged");
+    write_folded(html, comparison, COMPARISON_MUTED, "Muted by a rule: shown, and never told");
     write_folded(html, comparison, COMPARISON_NONE, "No better direction stated: no verdict");
 }
 

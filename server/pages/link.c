@@ -6,6 +6,7 @@
 #include "server/http/http.h"
 #include "server/pages/html.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 char *link_project(const char *project)
@@ -38,6 +39,25 @@ char *link_changes(const char *project)
 {
     g_autofree char *path = link_project(project);
     return g_strconcat(path, "/changes", NULL);
+}
+
+char *link_change(const char *project, gint64 id)
+{
+    g_autofree char *path = link_changes(project);
+    return g_strdup_printf("%s/%" G_GINT64_FORMAT, path, id);
+}
+
+char *link_rules(const char *project)
+{
+    g_autofree char *path = link_project(project);
+    return g_strconcat(path, "/rules", NULL);
+}
+
+char *link_back(const char *path, const char *back)
+{
+    bool is_query = back && (back[0] == '?' || back[0] == '#') && html_url_is_safe(back);
+    bool is_number = back && back[0] == '/' && back[1] && !back[1 + strspn(back + 1, "0123456789")];
+    return g_strconcat(path, is_query || is_number ? back : "", NULL);
 }
 
 char *link_compare(const char *project, const char *base, const char *head)

@@ -10,6 +10,12 @@ char *link_project(const char *project);
 char *link_bench(const char *project, const char *bench);
 char *link_commit(const char *project, const char *sha);
 char *link_changes(const char *project);
+char *link_change(const char *project, gint64 id);
+char *link_rules(const char *project);
+
+/* Where a form leads back to: `path` with a query "?…", a fragment "#…", or a number below it
+ * "/7"; `path` alone where `back` is none of these. */
+char *link_back(const char *path, const char *back);
 /* Each side a run's id, a branch or a sha. */
 char *link_compare(const char *project, const char *base, const char *head);
 

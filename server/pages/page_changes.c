@@ -32,10 +32,12 @@ static void inbox_clear(struct inbox *inbox)
     g_clear_pointer(&inbox->changes, g_ptr_array_unref);
 }
 
-/* A candidate is shown apart, for it may yet go; what people have dealt with waits for nobody. */
-static bool is_waiting(const struct store_change *change)
+/* A candidate is shown apart, for it may yet go; what people have dealt with or muted waits for
+ * nobody. */
+static bool is_waiting(const struct inbox *inbox, const struct store_change *change)
 {
-    return change->status != STORE_STATUS_WITHDRAWN &&
+    const struct store_series *series = store_series_by_id(inbox->snapshot, change->series_id);
+    return series && !series->rule.muted && change->status != STORE_STATUS_WITHDRAWN &&
            (change->triage == STORE_TRIAGE_OPEN || change->triage == STORE_TRIAGE_ACKNOWLEDGED);
 }
 
@@ -52,9 +54,9 @@ static bool inbox_read(struct inbox *inbox, GError **error)
         struct store_change *change = (struct store_change *)inbox->changes->pdata[i];
         bool is_candidate =
             change->status == STORE_STATUS_CANDIDATE && change->triage == STORE_TRIAGE_OPEN;
-        if (is_candidate)
+        if (is_candidate && (inbox->show_all || is_waiting(inbox, change)))
             g_ptr_array_add(inbox->candidates, change);
-        else if (inbox->show_all || is_waiting(change))
+        else if (inbox->show_all || is_waiting(inbox, change))
             g_ptr_array_add(inbox->shown, change);
     }
     inbox->groups = change_groups_build(inbox->snapshot, inbox->shown);
@@ -63,6 +65,18 @@ static bool inbox_read(struct inbox *inbox, GError **error)
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
+
+static void write_links(Html *html, const struct inbox *inbox)
+{
+    g_autofree char *rules = link_rules(inbox->project->name);
+    g_autofree char *changes = link_changes(inbox->project->name);
+    g_autofree char *feed = g_strconcat(changes, ".atom", NULL);
+    html_literal(html, " · <a");
+    html_url(html, "href", rules);
+    html_literal(html, ">rules</a> · <a type=\"application/atom+xml\"");
+    html_url(html, "href", feed);
+    html_literal(html, ">feed</a>");
+}
 
 static void write_heading(Html *html, const struct inbox *inbox)
 {
@@ -81,6 +95,7 @@ static void write_heading(Html *html, const struct inbox *inbox)
         else
             html_print(html, ">show the %u dealt with or withdrawn, too</a>", n_hidden);
     }
+    write_links(html, inbox);
     html_literal(html, "</p></div>");
 }
 
@@ -94,7 +109,7 @@ static void write_help(Html *html, const struct inbox *inbox)
         "  -d '{\"triage\":\"acknowledged\",\"who\":\"your name\",\"note\":\"why\"}' \\\n"
         "  %s/api/changes/%" G_GINT64_FORMAT,
         origin, (gint64)worst->id);
-    html_literal(html, "<details class=\"card fold\"><summary><h2>How to say what a change "
+    html_literal(html, "<details class=\"card fold\"><summary><h2>How a script says what a change "
                        "is</h2></summary><p>By its number in the last column; triage is one of "
                        "open, acknowledged, expected (the new level is right: it is kept as a "
                        "boundary), noise (it is removed and does not come back), infra, "
@@ -119,13 +134,14 @@ static void write_candidates(Html *html, const struct inbox *inbox)
     guint n = inbox->candidate_groups->len, n_shown = MIN(n, LAYOUT_PAGE_ROWS);
     if (n == 0)
         return;
+    g_autofree char *back = link_query(http_request_query_pairs(inbox->request), "", NULL);
     html_print(html,
                "<details class=\"fold\" id=\"candidates\"><summary><h2>Not sure yet: %u %s</h2> "
                "<span class=\"muted\">seen, but too new to be told</span></summary>",
                inbox->candidates->len, inbox->candidates->len == 1 ? "candidate" : "candidates");
     for (guint i = 0; i < n_shown; i++)
         change_card_write(html, inbox->snapshot, inbox->project,
-                          (const struct change_group *)inbox->candidate_groups->pdata[i]);
+                          (const struct change_group *)inbox->candidate_groups->pdata[i], back);
     if (n > n_shown)
         html_print(html, "<p class=\"muted\">%u of %u groups are shown.</p>", n_shown, n);
     html_literal(html, "</details>");
@@ -135,12 +151,13 @@ static void write_body(Html *html, const struct inbox *inbox)
 {
     struct layout_paging paging =
         layout_paging_of(inbox->request, "page", inbox->groups->len, GROUPS_ALL_MAX);
+    g_autofree char *back = link_query(http_request_query_pairs(inbox->request), "", NULL);
     write_heading(html, inbox);
     if (inbox->groups->len == 0)
         write_nothing(html, inbox);
     for (guint i = paging.first; i < paging.end; i++)
         change_card_write(html, inbox->snapshot, inbox->project,
-                          (const struct change_group *)inbox->groups->pdata[i]);
+                          (const struct change_group *)inbox->groups->pdata[i], back);
     layout_pager(html, inbox->request, &paging, "Groups");
     write_candidates(html, inbox);
     if (inbox->groups->len > 0) {

@@ -2,6 +2,7 @@
  * The catalogue's structures and indexes (see catalogue.h). Knows no SQL and no rule of what may
  * change; the writer thread changes it, any thread reads it under the lock. */
 #include "server/store/catalogue.h"
+#include "server/store/catalogue_rules.h"
 #include <string.h>
 
 guint catalogue_key_hash(gconstpointer key)
@@ -226,6 +227,7 @@ void catalogue_add_series(Catalogue *catalogue, struct catalogue_series *series)
     place_by_id(catalogue->series_by_id, series->pub.id, series);
     g_ptr_array_add(series->pub.project->series, series);
     g_ptr_array_add(series->pub.benchmark->series, series);
+    catalogue_rules_apply(series);
     index_series(catalogue, series);
     catalogue->last.series = MAX(catalogue->last.series, series->pub.id);
 }

@@ -75,6 +75,7 @@ struct catalogue_ids {
 typedef struct catalogue {
     pthread_rwlock_t lock; /* prefers writers */
     int64_t version;       /* of the latest transaction that changed what is seen */
+    int64_t rules_version; /* grows where rules change */
     GPtrArray *projects;   /* struct store_project * by name, owned */
     GPtrArray *machines;   /* struct store_machine * by name, owned */
     GHashTable *project_by_name, *machine_by_name; /* the latter with aliases; keys owned */

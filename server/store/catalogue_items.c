@@ -31,6 +31,7 @@ void catalogue_project_free(struct catalogue_project *project)
     g_free(project->pub.commit_url_template);
     g_free(project->pub.param_defaults_json);
     g_free(project->pub.rules_json);
+    g_clear_pointer(&project->pub.rules, g_ptr_array_unref);
     g_ptr_array_unref(project->pub.commits);
     g_ptr_array_unref(project->pub.runs);
     g_ptr_array_unref(project->pub.benchmarks);

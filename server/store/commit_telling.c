@@ -2,6 +2,7 @@
  * Merging what is told of commits, and packing what a document told (see commit_telling.h). Must
  * not know of SQL. Telling and packing run on the writer thread, unpacking on a reader's. */
 #include "server/store/commit_telling.h"
+#include "schema/expectation.h"
 #include "schema/timestamp.h"
 #include "server/store/sample_blob.h"
 #include <string.h>
@@ -122,6 +123,16 @@ static guint tell_text(struct commit_telling *telling, struct catalogue_commit *
     return 0;
 }
 
+/* What a commit expects of itself and cannot be understood is kept as it is told, and said. */
+static void check_expectations(struct commit_telling *telling,
+                               const struct catalogue_commit *commit)
+{
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_unref(expectations_parse(commit->trailers_json, problems));
+    for (guint i = 0; i < problems->len; i++)
+        warn(telling, commit, "%s", (const char *)problems->pdata[i]);
+}
+
 struct catalogue_commit *commit_telling_tell(struct commit_telling *telling,
                                              const struct run_commit *told)
 {
@@ -133,6 +144,8 @@ struct catalogue_commit *commit_telling_tell(struct commit_telling *telling,
     filled |=
         tell_text(telling, commit, &commit->trailers_json, told->trailers_json, FACT_TRAILERS);
     filled |= tell_text(telling, commit, &commit->branch, telling->branch, FACT_BRANCH);
+    if (filled & FACT_TRAILERS)
+        check_expectations(telling, commit);
     if (filled)
         staging_note_facts(telling->staging, commit, filled);
     return commit;

@@ -6,6 +6,7 @@
 #include "server/store/branch_line.h"
 #include "server/store/sample_blob.h"
 #include "server/store/sqlite.h"
+#include <string.h>
 
 const struct sqlite_statement sqlite_load_statements[] = {
     {"load projects",
@@ -88,6 +89,16 @@ static bool damaged(struct loader *loader, const char *what)
 /* ---- One function a table
  * ----------------------------------------------------------------------------------------- */
 
+static bool take_rules(struct catalogue_project *project, const char *json)
+{
+    g_autoptr(Faults) faults = faults_new();
+    if (!json)
+        return true;
+    project->pub.rules_json = g_strdup(json);
+    project->pub.rules = rules_parse(json, strlen(json), faults, NULL);
+    return project->pub.rules != NULL;
+}
+
 static bool take_project(struct loader *loader, sqlite3_stmt *row)
 {
     struct catalogue_project *project =
@@ -95,7 +106,8 @@ static bool take_project(struct loader *loader, sqlite3_stmt *row)
     g_free(project->pub.default_branch);
     project->pub.default_branch = g_strdup(text(row, 2));
     project->pub.commit_url_template = g_strdup(text(row, 3));
-    project->pub.rules_json = g_strdup(text(row, 4));
+    if (!take_rules(project, text(row, 4)))
+        return damaged(loader, "rules that cannot be read");
     project->pub.version = sqlite3_column_int64(row, 5);
     loader->catalogue->version = MAX(loader->catalogue->version, project->pub.version);
     catalogue_add_project(loader->catalogue, project);

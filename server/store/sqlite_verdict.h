@@ -18,6 +18,10 @@ void sqlite_verdict_writer_free(SqliteVerdictWriter *writer);
 bool sqlite_verdict_enqueue(SqliteVerdictWriter *writer, int64_t run_seq, GError **error);
 bool sqlite_verdict_dequeue(SqliteVerdictWriter *writer, int64_t run_seq, GError **error);
 bool sqlite_verdict_add_rejudge(SqliteVerdictWriter *writer, int64_t series_id, GError **error);
+/* With the reason that a rule changed. */
+bool sqlite_verdict_add_rule_rejudge(SqliteVerdictWriter *writer, int64_t series_id,
+                                     GError **error);
+/* With its reason. */
 bool sqlite_verdict_drop_rejudge(SqliteVerdictWriter *writer, int64_t series_id, GError **error);
 bool sqlite_verdict_set_level(SqliteVerdictWriter *writer, const struct store_level *level,
                               GError **error);
@@ -37,6 +41,12 @@ bool sqlite_verdict_add_change(SqliteVerdictWriter *writer, struct store_change 
 bool sqlite_verdict_update_change(SqliteVerdictWriter *writer, const struct store_change *change,
                                   GError **error);
 bool sqlite_verdict_drop_change(SqliteVerdictWriter *writer, int64_t id, GError **error);
+/* What it rests on beside the data. */
+bool sqlite_verdict_set_basis(SqliteVerdictWriter *writer, const struct store_change *change,
+                              GError **error);
+/* "" is as good as NULL for who and note. */
+bool sqlite_verdict_log_rules(SqliteVerdictWriter *writer, int64_t project_id,
+                              const struct store_rule_entry *entry, GError **error);
 bool sqlite_verdict_triage(SqliteVerdictWriter *writer, const struct store_change *change,
                            GError **error);
 bool sqlite_verdict_log(SqliteVerdictWriter *writer, int64_t change_id,
@@ -64,6 +74,13 @@ GArray *sqlite_verdict_queue(SqliteVerdictReader *reader, guint limit, GError **
 GArray *sqlite_verdict_rejudge(SqliteVerdictReader *reader, guint limit, GError **error);
 bool sqlite_verdict_is_waiting(SqliteVerdictReader *reader, int64_t run_seq, bool *out,
                                GError **error);
+bool sqlite_verdict_is_rule_rejudge(SqliteVerdictReader *reader, int64_t series_id, bool *out,
+                                    GError **error);
+/* struct store_news *, struct store_rule_entry *: newest first. */
+GPtrArray *sqlite_verdict_news(SqliteVerdictReader *reader, const struct store_page *where,
+                               GError **error);
+GPtrArray *sqlite_verdict_rule_log(SqliteVerdictReader *reader, const struct store_page *where,
+                                   GError **error);
 bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct store_level *out,
                           bool *out_found, GError **error);
 struct store_state *sqlite_verdict_state(SqliteVerdictReader *reader, int64_t series_id,

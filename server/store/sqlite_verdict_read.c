@@ -18,6 +18,9 @@ enum verdict_read_statement {
     CHANGE_BY_ID,
     LOG_OF_CHANGE,
     OUTBOX_OF_CHANGE,
+    OUTBOX_OF_PROJECT,
+    IS_RULE_REJUDGE,
+    RULE_LOG,
     VERDICT_READ_STATEMENTS
 };
 
@@ -43,11 +46,13 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
                             "ORDER BY run_seq",
                             false},
     [CHANGES_OF_SERIES] = {"changes of series",
-                           "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE series_id = ?1 "
+                           "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
+                           " WHERE series_id = ?1 "
                            "ORDER BY id",
                            false},
     [CHANGES_OF_PROJECT] = {"changes of project",
-                            "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE project_id = ?1 "
+                            "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
+                            " WHERE project_id = ?1 "
                             "AND id < ?2 ORDER BY id DESC LIMIT ?3",
                             false},
     [MOVES_OF_PROJECT] = {"moves of project",
@@ -60,7 +65,9 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
                         "coalesce(max(n_commits), 0), coalesce(max(judged_ms), 0) "
                         "FROM series_level WHERE series_id BETWEEN ?1 AND ?2",
                         false},
-    [CHANGE_BY_ID] = {"change", "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE id = ?1",
+    [CHANGE_BY_ID] = {"change",
+                      "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
+                      " WHERE id = ?1",
                       false},
     [LOG_OF_CHANGE] = {"log of change",
                        "SELECT at_ms, who, triage, status, note FROM change_log "
@@ -71,6 +78,16 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
          "SELECT count(*) FROM outbox WHERE news IN ('confirmed', 'withdrawn', 'reverted') AND "
          "change_id = ?1",
          false},
+    [OUTBOX_OF_PROJECT] = {"news of project",
+                           "SELECT id, news, change_id, machine_id, commit_id, at_ms FROM outbox "
+                           "WHERE project_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+                           false},
+    [IS_RULE_REJUDGE] = {"is series queued by a rule",
+                         "SELECT 1 FROM rule_rejudge WHERE series_id = ?1", false},
+    [RULE_LOG] = {"log of rules",
+                  "SELECT id, at_ms, who, note, rules, n_series FROM rule_log "
+                  "WHERE project_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+                  false},
 };
 const guint sqlite_n_verdict_read_statements = VERDICT_READ_STATEMENTS;
 
@@ -132,14 +149,26 @@ GArray *sqlite_verdict_rejudge(SqliteVerdictReader *reader, guint limit, GError 
     return numbers(reader, QUEUED_SERIES, limit, error);
 }
 
-bool sqlite_verdict_is_waiting(SqliteVerdictReader *reader, int64_t run_seq, bool *out,
-                               GError **error)
+static bool exists(SqliteVerdictReader *reader, enum verdict_read_statement which, int64_t id,
+                   bool *out, GError **error)
 {
-    sqlite3_stmt *statement = reader->statements[IS_WAITING];
-    sqlite_bind(statement, "i", run_seq);
+    sqlite3_stmt *statement = reader->statements[which];
+    sqlite_bind(statement, "i", id);
     int code = sqlite3_step(statement);
     *out = code == SQLITE_ROW;
     return finish(reader, statement, code, error);
+}
+
+bool sqlite_verdict_is_waiting(SqliteVerdictReader *reader, int64_t run_seq, bool *out,
+                               GError **error)
+{
+    return exists(reader, IS_WAITING, run_seq, out, error);
+}
+
+bool sqlite_verdict_is_rule_rejudge(SqliteVerdictReader *reader, int64_t series_id, bool *out,
+                                    GError **error)
+{
+    return exists(reader, IS_RULE_REJUDGE, series_id, out, error);
 }
 
 bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct store_level *out,
@@ -260,6 +289,10 @@ struct store_change *sqlite_change_of_row(sqlite3_stmt *statement)
     change->note = column_text(statement, 18);
     change->who = column_text(statement, 19);
     change->triaged_ms = sqlite3_column_int64(statement, 20);
+    change->by_rule = sqlite3_column_int(statement, 21) != 0;
+    change->never_news = sqlite3_column_int(statement, 22) != 0;
+    change->expectation = column_text(statement, 23);
+    change->in_advance = sqlite3_column_int(statement, 24) != 0;
     return change;
 }
 
@@ -375,4 +408,71 @@ bool sqlite_verdict_outbox_count(SqliteVerdictReader *reader, int64_t change_id,
     int code = sqlite3_step(statement);
     *out = code == SQLITE_ROW ? (guint)sqlite3_column_int64(statement, 0) : 0;
     return finish(reader, statement, code, error);
+}
+
+/* ---- Pages of a project
+ * ----------------------------------------------------------------------------------------
+ */
+
+static sqlite3_stmt *bind_page(SqliteVerdictReader *reader, enum verdict_read_statement which,
+                               const struct store_page *page)
+{
+    sqlite3_stmt *statement = reader->statements[which];
+    sqlite_bind(statement, "iii", page->project_id, page->before > 0 ? page->before : INT64_MAX,
+                (int64_t)page->limit);
+    return statement;
+}
+
+static void free_news(gpointer item)
+{
+    struct store_news *news = item;
+    g_free(news->news);
+    g_free(news);
+}
+
+GPtrArray *sqlite_verdict_news(SqliteVerdictReader *reader, const struct store_page *where,
+                               GError **error)
+{
+    sqlite3_stmt *statement = bind_page(reader, OUTBOX_OF_PROJECT, where);
+    g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_news);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_news *news = g_new(struct store_news, 1);
+        *news = (struct store_news){.id = sqlite3_column_int64(statement, 0),
+                                    .news = column_text(statement, 1),
+                                    .change_id = sqlite3_column_int64(statement, 2),
+                                    .machine_id = sqlite3_column_int64(statement, 3),
+                                    .commit_id = sqlite3_column_int64(statement, 4),
+                                    .at_ms = sqlite3_column_int64(statement, 5)};
+        g_ptr_array_add(list, news);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&list) : NULL;
+}
+
+static void free_rule_entry(gpointer item)
+{
+    struct store_rule_entry *entry = item;
+    g_free(entry->who);
+    g_free(entry->note);
+    g_free(entry->rules_json);
+    g_free(entry);
+}
+
+GPtrArray *sqlite_verdict_rule_log(SqliteVerdictReader *reader, const struct store_page *where,
+                                   GError **error)
+{
+    sqlite3_stmt *statement = bind_page(reader, RULE_LOG, where);
+    g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_rule_entry);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_rule_entry *entry = g_new(struct store_rule_entry, 1);
+        *entry = (struct store_rule_entry){.id = sqlite3_column_int64(statement, 0),
+                                           .at_ms = sqlite3_column_int64(statement, 1),
+                                           .who = column_text(statement, 2),
+                                           .note = column_text(statement, 3),
+                                           .rules_json = column_text(statement, 4),
+                                           .n_series = (guint)sqlite3_column_int64(statement, 5)};
+        g_ptr_array_add(list, entry);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&list) : NULL;
 }

@@ -24,6 +24,11 @@ enum verdict_write_statement {
     ADD_LOG,
     TELL,
     CHANGE_BY_ID,
+    SET_BASIS,
+    DROP_BASIS,
+    ADD_RULE_REJUDGE,
+    DROP_RULE_REJUDGE,
+    ADD_RULE_LOG,
     VERDICT_WRITE_STATEMENTS
 };
 
@@ -87,7 +92,22 @@ const struct sqlite_statement sqlite_verdict_write_statements[VERDICT_WRITE_STAT
               "at_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
               false},
     [CHANGE_BY_ID] = {"change to write",
-                      "SELECT " SQLITE_CHANGE_COLUMNS " FROM change WHERE id = ?1", false},
+                      "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
+                      " WHERE id = ?1",
+                      false},
+    [SET_BASIS] = {"set basis of change",
+                   "INSERT OR REPLACE INTO change_basis (change_id, by_rule, never_news, "
+                   "expectation, in_advance) VALUES (?1, ?2, ?3, ?4, ?5)",
+                   false},
+    [DROP_BASIS] = {"drop basis of change", "DELETE FROM change_basis WHERE change_id = ?1", false},
+    [ADD_RULE_REJUDGE] = {"queue series by a rule",
+                          "INSERT OR IGNORE INTO rule_rejudge (series_id) VALUES (?1)", false},
+    [DROP_RULE_REJUDGE] = {"take series from queue of rules",
+                           "DELETE FROM rule_rejudge WHERE series_id = ?1", false},
+    [ADD_RULE_LOG] = {"add to log of rules",
+                      "INSERT INTO rule_log (project_id, at_ms, who, note, rules, n_series) "
+                      "VALUES (?1, ?2, nullif(?3, ''), nullif(?4, ''), ?5, ?6)",
+                      false},
 };
 const guint sqlite_n_verdict_write_statements = VERDICT_WRITE_STATEMENTS;
 
@@ -149,9 +169,14 @@ bool sqlite_verdict_add_rejudge(SqliteVerdictWriter *writer, int64_t series_id, 
     return WRITE(ADD_REJUDGE, "i", series_id);
 }
 
+bool sqlite_verdict_add_rule_rejudge(SqliteVerdictWriter *writer, int64_t series_id, GError **error)
+{
+    return WRITE(ADD_REJUDGE, "i", series_id) && WRITE(ADD_RULE_REJUDGE, "i", series_id);
+}
+
 bool sqlite_verdict_drop_rejudge(SqliteVerdictWriter *writer, int64_t series_id, GError **error)
 {
-    return WRITE(DROP_REJUDGE, "i", series_id);
+    return WRITE(DROP_REJUDGE, "i", series_id) && WRITE(DROP_RULE_REJUDGE, "i", series_id);
 }
 
 bool sqlite_verdict_set_level(SqliteVerdictWriter *writer, const struct store_level *level,
@@ -231,7 +256,24 @@ bool sqlite_verdict_update_change(SqliteVerdictWriter *writer, const struct stor
 
 bool sqlite_verdict_drop_change(SqliteVerdictWriter *writer, int64_t id, GError **error)
 {
-    return WRITE(DROP_CHANGE_LOG, "i", id) && WRITE(DROP_CHANGE, "i", id);
+    return WRITE(DROP_CHANGE_LOG, "i", id) && WRITE(DROP_BASIS, "i", id) &&
+           WRITE(DROP_CHANGE, "i", id);
+}
+
+bool sqlite_verdict_set_basis(SqliteVerdictWriter *writer, const struct store_change *change,
+                              GError **error)
+{
+    if (!change->by_rule && !change->never_news && !change->expectation)
+        return WRITE(DROP_BASIS, "i", change->id);
+    return WRITE(SET_BASIS, "iiiti", change->id, (int64_t)change->by_rule,
+                 (int64_t)change->never_news, change->expectation, (int64_t)change->in_advance);
+}
+
+bool sqlite_verdict_log_rules(SqliteVerdictWriter *writer, int64_t project_id,
+                              const struct store_rule_entry *entry, GError **error)
+{
+    return WRITE(ADD_RULE_LOG, "iittti", project_id, entry->at_ms, entry->who, entry->note,
+                 entry->rules_json, (int64_t)entry->n_series);
 }
 
 bool sqlite_verdict_triage(SqliteVerdictWriter *writer, const struct store_change *change,

@@ -282,8 +282,11 @@ bool sqlite_writer_set_version(SqliteWriter *writer, const struct store_project 
 bool sqlite_writer_set_project(SqliteWriter *writer, const struct store_project *project,
                                const struct store_project_settings *settings, GError **error)
 {
+    g_autofree char *rules_json = settings->rules ? rules_text(settings->rules) : NULL;
+    if (settings->rules && settings->rules->len == 0)
+        *rules_json = '\0'; /* "" takes them away */
     return WRITE(SET_PROJECT, "ittt", project->id, settings->default_branch,
-                 settings->commit_url_template, settings->rules_json);
+                 settings->commit_url_template, rules_json);
 }
 
 /* A default in canonical text: numbers as the shortest decimal, texts and booleans as they are. */

@@ -43,8 +43,9 @@ enum staging_kind {
 struct staging_settings {
     struct store_project_settings *settings; /* what is not NULL replaces what was; "" is none */
     ParamDefaults *defaults;                 /* used where settings->param_defaults_json is set */
-    GPtrArray *renamed;                      /* struct catalogue_series * with … */
-    GPtrArray *params_texts;                 /* … char *, their new identities */
+    GArray *resolved;        /* where settings->rules is set: struct rule_settings of each series */
+    GPtrArray *renamed;      /* struct catalogue_series * with … */
+    GPtrArray *params_texts; /* … char *, their new identities */
 };
 void staging_settings_free(struct staging_settings *settings);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The end of a transaction's staging: taken back, or made visible. Part of staging.h; the writer
  * thread runs it, and holds the catalogue's write lock only while it applies what was prepared. */
+#include "server/store/catalogue_rules.h"
 #include "server/store/staging.h"
 
 #include "server/store/branch_line.h"
@@ -10,6 +11,7 @@ void staging_settings_free(struct staging_settings *settings)
 {
     store_project_settings_free(settings->settings);
     g_clear_pointer(&settings->defaults, g_hash_table_unref);
+    g_clear_pointer(&settings->resolved, g_array_unref);
     g_ptr_array_unref(settings->renamed);
     g_ptr_array_unref(settings->params_texts);
     g_free(settings);
@@ -237,6 +239,18 @@ static void replace_text(char **text, const char *by)
     *text = *by ? g_strdup(by) : NULL;
 }
 
+static void apply_rules(Catalogue *catalogue, struct catalogue_project *project,
+                        struct staging_settings *update)
+{
+    g_autoptr(GPtrArray) rules = g_steal_pointer(&update->settings->rules);
+    g_clear_pointer(&project->pub.rules_json, g_free);
+    if (rules->len == 0)
+        g_clear_pointer(&rules, g_ptr_array_unref);
+    else
+        project->pub.rules_json = rules_text(rules);
+    catalogue_rules_replace(catalogue, project, g_steal_pointer(&rules), update->resolved);
+}
+
 static void apply_settings(Catalogue *catalogue, struct staging_change *change)
 {
     struct catalogue_project *project = change->object;
@@ -244,7 +258,8 @@ static void apply_settings(Catalogue *catalogue, struct staging_change *change)
     if (update->settings->default_branch && *update->settings->default_branch)
         replace_text(&project->pub.default_branch, update->settings->default_branch);
     replace_text(&project->pub.commit_url_template, update->settings->commit_url_template);
-    replace_text(&project->pub.rules_json, update->settings->rules_json);
+    if (update->resolved)
+        apply_rules(catalogue, project, update);
     if (update->settings->param_defaults_json) {
         g_free(project->pub.param_defaults_json);
         project->pub.param_defaults_json = param_defaults_json(update->defaults);
@@ -254,6 +269,8 @@ static void apply_settings(Catalogue *catalogue, struct staging_change *change)
     for (guint i = 0; i < update->renamed->len; i++)
         catalogue_rename_series(catalogue, update->renamed->pdata[i],
                                 update->params_texts->pdata[i]);
+    for (guint i = 0; i < update->renamed->len; i++)
+        catalogue_rules_apply(update->renamed->pdata[i]);
 }
 
 static void apply_removal(struct staging_change *change)
@@ -294,7 +311,7 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
         break;
     case STAGED_BETTER: {
         struct catalogue_series *series = change->object;
-        series->pub.better = series->better;
+        catalogue_rules_apply(series);
         break;
     }
     case STAGED_COMMIT:

@@ -15,6 +15,7 @@
  * catalogue. */
 #pragma once
 
+#include "schema/rules.h"
 #include "schema/run.h"
 #include "schema/summary.h"
 
@@ -34,7 +35,8 @@ struct store_project {
     char *default_branch;      /* "main" where nobody said otherwise */
     char *commit_url_template; /* "https://…/commit/{sha}" or NULL; http and https only */
     char *param_defaults_json; /* {"bench":{"param":value}} or NULL */
-    char *rules_json;          /* or NULL */
+    char *rules_json;          /* canonical, or NULL where there are none */
+    GPtrArray *rules;          /* struct rule *, the same, parsed; or NULL */
     int64_t version;           /* grows with every write that changes what the project shows */
     GPtrArray *commits;        /* struct store_commit * in commit order, oldest first */
     GPtrArray *runs;           /* struct store_run * by seq, oldest received first */
@@ -67,7 +69,9 @@ struct store_series {
     char *params_text; /* canonical JSON text, defaults left out: its identity */
     GPtrArray *params; /* struct run_param *, the same, parsed */
     char *metric, *unit;
-    enum better better;
+    enum better better;          /* by rule, or else … */
+    enum better measured_better; /* … as the metric says of itself */
+    struct rule_settings rule;   /* what the project's rules say of it */
     guint n_points;
     int64_t last_run_seq;
 };
@@ -163,6 +167,7 @@ struct store_receipt {
     const GPtrArray *warnings;
     int64_t run_seq;               /* of the run that was stored, or was there already */
     guint n_commits;               /* commits that were new, for store_put_commits */
+    guint n_series;                /* series that new rules have judged anew */
     const struct store_head *head; /* for store_put_head: as it is now; NULL where it was removed */
     int64_t annotation_id;         /* for store_put_annotation */
 };
@@ -174,7 +179,9 @@ typedef void (*store_done_fn)(const struct store_receipt *receipt, void *user);
 struct store_project_settings {
     /* NULL: as it was; "": none. The defaults are {"bench":{"param":value}} and replace those
      * before: series that spell a default out are from then on those that lack the parameter. */
-    char *name, *default_branch, *commit_url_template, *param_defaults_json, *rules_json;
+    char *name, *default_branch, *commit_url_template, *param_defaults_json;
+    GPtrArray *rules; /* struct rule *; NULL: as they were */
+    char *who, *note; /* of those who save rules, for their log; or NULL */
 };
 void store_project_settings_free(struct store_project_settings *settings);
 

@@ -62,6 +62,7 @@ void store_change_free(struct store_change *change)
         return;
     g_free(change->note);
     g_free(change->who);
+    g_free(change->expectation);
     g_free(change);
 }
 
@@ -69,9 +70,24 @@ void store_triage_write_free(struct store_triage_write *write)
 {
     if (!write)
         return;
+    g_clear_pointer(&write->change_ids, g_array_unref);
     g_free(write->note);
     g_free(write->who);
     g_free(write);
+}
+
+static void clear_change_write(gpointer item)
+{
+    struct store_change_write *write = item;
+    g_clear_pointer(&write->change.expectation, g_free);
+}
+
+struct series_names store_series_names(const struct store_series *series)
+{
+    return (struct series_names){.bench = series->benchmark->name,
+                                 .params = series->params,
+                                 .machine = series->machine->name,
+                                 .metric = series->metric};
 }
 
 static void free_state(gpointer state)
@@ -90,6 +106,7 @@ struct store_judgement *store_judgement_new(void)
     judgement->checkpoints_dropped = g_array_new(FALSE, FALSE, sizeof(int64_t));
     judgement->versions = g_array_new(FALSE, FALSE, sizeof(struct store_series_version));
     judgement->changes = g_array_new(FALSE, FALSE, sizeof(struct store_change_write));
+    g_array_set_clear_func(judgement->changes, clear_change_write);
     return judgement;
 }
 

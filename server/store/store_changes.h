@@ -69,6 +69,11 @@ struct store_change {
     enum store_triage triage;
     char *note, *who; /* or NULL */
     int64_t triaged_ms;
+    /* What it rests on beside the data. */
+    bool by_rule;      /* its status came with a rule */
+    bool never_news;   /* found while muted, or by a rule that came later: shown, not told */
+    char *expectation; /* what its commit expects of it, as the trailer says, or NULL */
+    bool in_advance;   /* that covers it and gave it its triage; no people did */
 };
 void store_change_free(struct store_change *change);
 
@@ -81,18 +86,20 @@ struct store_change_entry {
 
 enum store_change_action { STORE_CHANGE_ADD, STORE_CHANGE_UPDATE, STORE_CHANGE_DROP };
 
-/* A change as it is now found. People's columns are not looked at, but that `fixed` sets triage. */
+/* A change as it is now found. People's columns are not looked at, but for `sets_triage`. */
 struct store_change_write {
     enum store_change_action action;
-    struct store_change change; /* ADD: without an id; note and who NULL */
+    struct store_change change; /* ADD: without an id; note and who NULL; owns its expectation */
     int64_t machine_id;
-    bool tell;      /* put it into the outbox: once for each change and news */
-    bool set_fixed; /* the level returned */
+    bool tell;        /* put it into the outbox: once for each change and news */
+    bool sets_triage; /* to change.triage: the level returned, or its commit expects it */
 };
 
 struct store_judgement {
     int64_t project_id;     /* whose version grows; 0: nothing is seen of it */
     int64_t run_seq;        /* the queue entry that it answers; 0: none */
+    int64_t rules_version;  /* store_rules_version when it began: with other rules by now, what was
+                               judged anew waits again */
     GArray *rejudged;       /* int64_t series ids that no longer wait */
     GArray *levels;         /* struct store_level */
     GArray *forgotten;      /* int64_t series ids without any commit left: level and state go */
@@ -110,9 +117,9 @@ void store_judgement_free(struct store_judgement *judgement);
 void store_put_judgement(Store *store, struct store_judgement *judgement, store_done_fn done,
                          void *user);
 
-/* What people say of a change. */
+/* What people say of changes. */
 struct store_triage_write {
-    int64_t change_id;
+    GArray *change_ids; /* int64_t */
     bool has_triage;
     enum store_triage triage;
     char *note; /* NULL: stays; "": none */
@@ -120,8 +127,8 @@ struct store_triage_write {
 };
 void store_triage_write_free(struct store_triage_write *write);
 
-/* Takes it. ERROR_NOT_FOUND where there is no such change. `expected`, `noise` and going back from
- * them have the series judged anew. */
+/* Takes it: all of the changes, or none. ERROR_NOT_FOUND where one does not exist. `expected`,
+ * `noise` and going back from them have the series judged anew. */
 void store_put_triage(Store *store, struct store_triage_write *write, store_done_fn done,
                       void *user);
 
@@ -169,6 +176,40 @@ GArray *store_project_moves(StoreSnapshot *snapshot, int64_t project_id, guint l
 struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error);
 GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error);
 bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, GError **error);
+
+/* A part of a project's list, newest first: ids below `before` (0: from the newest). */
+struct store_page {
+    int64_t project_id, before;
+    guint limit;
+};
+struct store_news {
+    int64_t id; /* order of telling */
+    char *news; /* confirmed, withdrawn, reverted, environment */
+    int64_t change_id, machine_id;
+    int64_t commit_id; /* of a moved environment; 0 where the change says it */
+    int64_t at_ms;
+};
+GPtrArray *store_project_news(StoreSnapshot *snapshot, const struct store_page *page,
+                              GError **error);
+
+/* ---- Rules -------------------------------------------------------------------------------- */
+
+struct store_rule_entry {
+    int64_t id, at_ms;
+    char *who, *note; /* or NULL */
+    char *rules_json;
+    guint n_series; /* judged anew because of it */
+};
+GPtrArray *store_rule_log(StoreSnapshot *snapshot, const struct store_page *page, GError **error);
+
+/* True where the series waits in the rejudge queue because a rule changed. */
+bool store_is_rule_rejudge(StoreSnapshot *snapshot, int64_t series_id, bool *out, GError **error);
+
+/* Grows with every change of any project's rules. */
+int64_t store_rules_version(StoreSnapshot *snapshot);
+
+/* What a series is called, for the patterns of rules. Borrowed. */
+struct series_names store_series_names(const struct store_series *series);
 
 /* The point of a series in a run, appended to `points` (struct store_point) where there is one. */
 bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,

@@ -97,6 +97,30 @@ bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, 
     return rows && sqlite_verdict_outbox_count(rows, change_id, out, error);
 }
 
+GPtrArray *store_project_news(StoreSnapshot *snapshot, const struct store_page *page,
+                              GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows ? sqlite_verdict_news(rows, page, error) : NULL;
+}
+
+GPtrArray *store_rule_log(StoreSnapshot *snapshot, const struct store_page *page, GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows ? sqlite_verdict_rule_log(rows, page, error) : NULL;
+}
+
+bool store_is_rule_rejudge(StoreSnapshot *snapshot, int64_t series_id, bool *out, GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows && sqlite_verdict_is_rule_rejudge(rows, series_id, out, error);
+}
+
+int64_t store_rules_version(StoreSnapshot *snapshot)
+{
+    return snapshot->catalogue->rules_version;
+}
+
 bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,
                         GError **error)
 {

@@ -47,7 +47,9 @@ void store_project_settings_free(struct store_project_settings *settings)
     g_free(settings->default_branch);
     g_free(settings->commit_url_template);
     g_free(settings->param_defaults_json);
-    g_free(settings->rules_json);
+    g_clear_pointer(&settings->rules, g_ptr_array_unref);
+    g_free(settings->who);
+    g_free(settings->note);
     g_free(settings);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes of what was found in the histories, and of what people say of it (part of store_write.h).
  * The writer thread runs it. */
+#include "schema/expectation.h"
 #include "server/store/sqlite_verdict.h"
 #include "server/store/store_write.h"
 
@@ -31,16 +32,26 @@ static bool tell(SqliteVerdictWriter *rows, const struct store_change_write *wri
     return sqlite_verdict_tell(rows, &news, error);
 }
 
-static bool set_fixed(SqliteVerdictWriter *rows, int64_t id, int64_t at_ms, GError **error)
+/* A triage that no people gave: the level returned, or what the commit expects. */
+static bool set_triage(SqliteVerdictWriter *rows, const struct store_change *now, int64_t at_ms,
+                       GError **error)
 {
-    struct store_change *change = sqlite_verdict_change(rows, id, error);
+    struct store_change *change = sqlite_verdict_change(rows, now->id, error);
     if (!change)
         return false;
-    change->triage = STORE_TRIAGE_FIXED;
+    change->triage = now->triage;
     change->triaged_ms = at_ms;
-    struct store_change_entry entry = {.at_ms = at_ms, .triage = "fixed"};
-    bool fine =
-        sqlite_verdict_triage(rows, change, error) && sqlite_verdict_log(rows, id, &entry, error);
+    g_autofree char *note =
+        now->triage == STORE_TRIAGE_EXPECTED
+            ? g_strdup_printf(EXPECTATION_TRAILER ": %s", now->expectation)
+        : now->triage == STORE_TRIAGE_OPEN
+            ? g_strdup_printf("larger than its commit expects (" EXPECTATION_TRAILER ": %s)",
+                              now->expectation)
+            : NULL;
+    struct store_change_entry entry = {
+        .at_ms = at_ms, .triage = store_triage_name(now->triage), .note = note};
+    bool fine = sqlite_verdict_triage(rows, change, error) &&
+                sqlite_verdict_log(rows, now->id, &entry, error);
     store_change_free(change);
     return fine;
 }
@@ -50,7 +61,10 @@ static bool log_status(SqliteVerdictWriter *rows, const struct store_change *cha
                        GError **error)
 {
     struct store_change_entry entry = {.at_ms = at_ms,
-                                       .status = store_change_status_name(change->status)};
+                                       .status = store_change_status_name(change->status),
+                                       .note = change->by_rule ? "by a rule that was saved, not by "
+                                                                 "data"
+                                                               : NULL};
     return sqlite_verdict_log(rows, change->id, &entry, error);
 }
 
@@ -76,9 +90,10 @@ static bool write_change(SqliteVerdictWriter *rows, struct store_change_write *w
         if (!sqlite_verdict_update_change(rows, change, error))
             return false;
     }
-    return (before == change->status || log_status(rows, change, at_ms, error)) &&
+    return sqlite_verdict_set_basis(rows, change, error) &&
+           (before == change->status || log_status(rows, change, at_ms, error)) &&
            (!write->tell || tell(rows, write, at_ms, error)) &&
-           (!write->set_fixed || set_fixed(rows, change->id, at_ms, error));
+           (!write->sets_triage || set_triage(rows, change, at_ms, error));
 }
 
 static bool write_states(SqliteVerdictWriter *rows, struct store_judgement *judgement,
@@ -114,7 +129,8 @@ bool store_write_judgement(struct store_writer *writer, struct store_write *writ
     for (guint i = 0; i < judgement->changes->len && fine; i++)
         fine = write_change(rows, &g_array_index(judgement->changes, struct store_change_write, i),
                             at_ms, error);
-    for (guint i = 0; i < judgement->rejudged->len && fine; i++)
+    bool is_current = judgement->rules_version == writer->catalogue->rules_version;
+    for (guint i = 0; i < judgement->rejudged->len && fine && is_current; i++)
         fine = sqlite_verdict_drop_rejudge(rows, g_array_index(judgement->rejudged, int64_t, i),
                                            error);
     if (fine && judgement->run_seq > 0)
@@ -138,8 +154,10 @@ static bool moves_detector(enum store_triage triage)
 
 static void apply(struct store_change *change, const struct store_triage_write *said, int64_t at_ms)
 {
-    if (said->has_triage)
+    if (said->has_triage) {
         change->triage = said->triage;
+        change->in_advance = false;
+    }
     if (said->note) {
         g_free(change->note);
         change->note = *said->note ? g_strdup(said->note) : NULL;
@@ -149,13 +167,18 @@ static void apply(struct store_change *change, const struct store_triage_write *
     change->triaged_ms = at_ms;
 }
 
-bool store_write_triage(struct store_writer *writer, struct store_write *write, GError **error)
+/* What the detector was told of the change before and after. */
+static enum store_triage told_to_detector(const struct store_change *change)
 {
-    const struct store_triage_write *said = write->triage;
-    struct store_change *change = sqlite_verdict_change(writer->verdicts, said->change_id, error);
-    if (!change)
-        return false;
-    enum store_triage before = change->triage;
+    return change->in_advance || !moves_detector(change->triage) ? STORE_TRIAGE_OPEN
+                                                                 : change->triage;
+}
+
+static bool write_said(struct store_writer *writer, const struct store_triage_write *said,
+                       struct store_change *change, GError **error)
+{
+    SqliteVerdictWriter *rows = writer->verdicts;
+    enum store_triage before = told_to_detector(change);
     int64_t at_ms = now_ms();
     apply(change, said, at_ms);
     struct store_change_entry entry = {.at_ms = at_ms,
@@ -163,17 +186,36 @@ bool store_write_triage(struct store_writer *writer, struct store_write *write, 
                                        .triage = said->has_triage ? store_triage_name(said->triage)
                                                                   : NULL,
                                        .note = said->note};
-    bool fine = sqlite_verdict_triage(writer->verdicts, change, error) &&
-                sqlite_verdict_log(writer->verdicts, change->id, &entry, error);
-    if (fine && before != change->triage &&
-        (moves_detector(before) || moves_detector(change->triage)))
-        fine = sqlite_verdict_add_rejudge(writer->verdicts, change->series_id, error);
-    if (fine) {
-        staging_touch(&writer->staging, change->project_id);
-        write->receipt.outcome = STORE_UPDATED;
-    }
+    if (!sqlite_verdict_triage(rows, change, error) ||
+        !sqlite_verdict_set_basis(rows, change, error) ||
+        !sqlite_verdict_log(rows, change->id, &entry, error))
+        return false;
+    staging_touch(&writer->staging, change->project_id);
+    return before == told_to_detector(change) ||
+           sqlite_verdict_add_rejudge(rows, change->series_id, error);
+}
+
+static void free_change(gpointer change)
+{
     store_change_free(change);
-    return fine;
+}
+
+bool store_write_triage(struct store_writer *writer, struct store_write *write, GError **error)
+{
+    const struct store_triage_write *said = write->triage;
+    g_autoptr(GPtrArray) changes = g_ptr_array_new_with_free_func(free_change);
+    for (guint i = 0; i < said->change_ids->len; i++) { /* all are there before any is written */
+        struct store_change *change = sqlite_verdict_change(
+            writer->verdicts, g_array_index(said->change_ids, int64_t, i), error);
+        if (!change)
+            return false;
+        g_ptr_array_add(changes, change);
+    }
+    for (guint i = 0; i < changes->len; i++)
+        if (!write_said(writer, said, changes->pdata[i], error))
+            return false;
+    write->receipt.outcome = STORE_UPDATED;
+    return true;
 }
 
 bool store_write_rejudge(struct store_writer *writer, const struct catalogue_project *project,

@@ -3,6 +3,7 @@
  * case that has the default is the same series as one that lacks the parameter, so series that
  * spell the default out are given the shorter identity; where both exist, both stay and it is said.
  * The writer thread runs it, alone in its transaction. */
+#include "server/store/catalogue_rules.h"
 #include "server/store/store_write.h"
 #include <string.h>
 
@@ -52,6 +53,30 @@ static bool rename_series(struct store_writer *writer, struct store_write *write
     return true;
 }
 
+/* Those of which the rules say something else than before wait to be judged anew. */
+static bool save_rules(struct store_writer *writer, const struct catalogue_project *project,
+                       const struct staging_settings *update, struct store_receipt *receipt,
+                       GError **error)
+{
+    for (guint i = 0; i < update->resolved->len; i++) {
+        const struct store_series *series = project->pub.series->pdata[i];
+        if (rule_settings_equal(&series->rule,
+                                &g_array_index(update->resolved, struct rule_settings, i)))
+            continue;
+        receipt->n_series++;
+        if (series->n_points > 0 &&
+            !sqlite_verdict_add_rule_rejudge(writer->verdicts, series->id, error))
+            return false;
+    }
+    g_autofree char *text = rules_text(update->settings->rules);
+    const struct store_rule_entry entry = {.at_ms = g_get_real_time() / 1000,
+                                           .who = update->settings->who,
+                                           .note = update->settings->note,
+                                           .rules_json = text,
+                                           .n_series = receipt->n_series};
+    return sqlite_verdict_log_rules(writer->verdicts, project->pub.id, &entry, error);
+}
+
 bool store_write_project(struct store_writer *writer, struct store_write *write, GError **error)
 {
     bool known = staging_find_project(&writer->staging, write->settings->name) != NULL;
@@ -65,10 +90,14 @@ bool store_write_project(struct store_writer *writer, struct store_write *write,
         return false;
     struct staging_settings *update = g_new0(struct staging_settings, 1);
     update->settings = g_steal_pointer(&write->settings);
+    if (update->settings->rules)
+        update->resolved = catalogue_rules_resolve(project, update->settings->rules);
     update->renamed = g_ptr_array_new();
     update->params_texts = g_ptr_array_new_with_free_func(g_free);
     staging_set_project(&writer->staging, project, update);
     write->receipt.outcome = known ? STORE_UPDATED : STORE_CREATED;
+    if (update->resolved && !save_rules(writer, project, update, &write->receipt, error))
+        return false;
     const char *json = update->settings->param_defaults_json;
     if (!json)
         return true;

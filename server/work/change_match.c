@@ -2,6 +2,8 @@
  * See change_match.h. The work thread runs it. */
 #include "server/work/change_match.h"
 
+#include "server/work/change_expectation.h"
+
 #include <math.h>
 
 /* Index in `commits` of the first one at or after a position. */
@@ -44,7 +46,8 @@ static struct kept *lay_kept(const struct change_match *match)
 
 static bool same_way(const struct store_change *kept, const struct detector_change *found)
 {
-    return found->kind == DETECTOR_PINNED || kept->triage == STORE_TRIAGE_EXPECTED ||
+    return found->kind == DETECTOR_PINNED ||
+           (kept->triage == STORE_TRIAGE_EXPECTED && !kept->in_advance) ||
            (kept->effect > 0) == (found->effect > 0);
 }
 
@@ -97,7 +100,9 @@ static bool is_same(const struct store_change *a, const struct store_change *b)
     return a->bad_commit_id == b->bad_commit_id && a->good_commit_id == b->good_commit_id &&
            a->kind == b->kind && a->status == b->status && a->n_before == b->n_before &&
            a->n_after == b->n_after && a->effect == b->effect && a->low == b->low &&
-           a->high == b->high && a->before == b->before && a->after == b->after && a->p == b->p;
+           a->high == b->high && a->before == b->before && a->after == b->after && a->p == b->p &&
+           a->by_rule == b->by_rule && a->never_news == b->never_news &&
+           a->in_advance == b->in_advance && g_strcmp0(a->expectation, b->expectation) == 0;
 }
 
 static bool is_open(const struct store_change *change)
@@ -105,32 +110,92 @@ static bool is_open(const struct store_change *change)
     return change->triage == STORE_TRIAGE_OPEN || change->triage == STORE_TRIAGE_ACKNOWLEDGED;
 }
 
+/* ---- What is told
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* What its commit expects of a change that is not told yet; `kept` NULL: it is new. Nobody is asked
+ * once people have spoken of it. */
+static void weigh_expectation(const struct change_match *match, const struct store_change *kept,
+                              struct store_change_write *write)
+{
+    struct store_change *now = &write->change;
+    bool covers, is_undecided = !kept || (kept->told_ms == 0 && kept->triaged_ms == 0);
+    if (now->status != STORE_STATUS_CONFIRMED || now->kind != STORE_KIND_CHANGE ||
+        !(is_undecided || now->in_advance))
+        return;
+    char *text = change_expectation_find(match->snapshot, match->series, now, &covers);
+    if (text) {
+        g_free(now->expectation);
+        now->expectation = text;
+    }
+    if (covers == now->in_advance)
+        return;
+    now->in_advance = covers;
+    now->triage = covers ? STORE_TRIAGE_EXPECTED : STORE_TRIAGE_OPEN;
+    write->sets_triage = true;
+}
+
+static bool is_muted(const struct change_match *match)
+{
+    return match->series->rule.muted;
+}
+
+/* True where nobody is to be told of it, whatever becomes of it. */
+static bool is_quiet(const struct change_match *match, const struct store_change *now)
+{
+    return is_muted(match) || now->never_news || now->in_advance ||
+           now->triage == STORE_TRIAGE_NOISE || now->kind == STORE_KIND_PINNED;
+}
+
+/* What is found while nobody is told is no news later either: not when a series is heard again, nor
+ * when a rule that came later finds it in the past. */
+static void note_quiet(const struct change_match *match, int64_t told_ms, struct store_change *now)
+{
+    if (now->status == STORE_STATUS_CONFIRMED && told_ms == 0 && !now->in_advance &&
+        (is_muted(match) || match->by_rule))
+        now->never_news = true;
+}
+
 static void update(const struct change_match *match, const struct store_change *kept,
                    struct store_change now, GArray *writes)
 {
-    now.id = kept->id;
-    bool muted = kept->triage == STORE_TRIAGE_NOISE || now.kind == STORE_KIND_PINNED;
     bool turned = now.status != kept->status;
     struct store_change_write write = {
         .action = STORE_CHANGE_UPDATE, .machine_id = match->series->machine->id, .change = now};
+    write.change.id = kept->id;
+    write.change.triage = kept->triage;
+    write.change.by_rule =
+        turned ? match->by_rule && now.status == STORE_STATUS_WITHDRAWN : kept->by_rule;
+    write.change.never_news = kept->never_news;
+    write.change.expectation = g_strdup(kept->expectation);
+    write.change.in_advance = kept->in_advance;
+    weigh_expectation(match, kept, &write);
+    note_quiet(match, kept->told_ms, &write.change);
+    bool quiet = is_quiet(match, &write.change);
     if (now.status == STORE_STATUS_CONFIRMED)
-        write.tell = !muted && kept->told_ms == 0;
+        write.tell = !quiet && kept->told_ms == 0;
     else if (now.status != STORE_STATUS_CANDIDATE)
-        write.tell = !muted && turned && kept->told_ms > 0;
-    write.set_fixed = now.status == STORE_STATUS_REVERTED && turned && is_open(kept);
-    if (write.tell || write.set_fixed || !is_same(kept, &now))
+        write.tell = !quiet && turned && kept->told_ms > 0;
+    if (now.status == STORE_STATUS_REVERTED && turned && is_open(kept)) {
+        write.sets_triage = true;
+        write.change.triage = STORE_TRIAGE_FIXED;
+    }
+    if (write.tell || write.sets_triage || !is_same(kept, &write.change))
         g_array_append_val(writes, write);
+    else
+        g_free(write.change.expectation);
 }
 
 static void add(const struct change_match *match, const struct store_change *now, GArray *writes)
 {
     if (now->status == STORE_STATUS_WITHDRAWN)
         return;
-    struct store_change_write write = {.action = STORE_CHANGE_ADD,
-                                       .machine_id = match->series->machine->id,
-                                       .change = *now,
-                                       .tell = now->status == STORE_STATUS_CONFIRMED &&
-                                               now->kind != STORE_KIND_PINNED};
+    struct store_change_write write = {
+        .action = STORE_CHANGE_ADD, .machine_id = match->series->machine->id, .change = *now};
+    weigh_expectation(match, NULL, &write);
+    note_quiet(match, 0, &write.change);
+    write.tell = now->status == STORE_STATUS_CONFIRMED && !is_quiet(match, &write.change);
     g_array_append_val(writes, write);
 }
 
@@ -140,14 +205,18 @@ static void withdraw(const struct change_match *match, const struct store_change
 {
     struct store_change_write write = {.machine_id = match->series->machine->id, .change = *kept};
     write.change.note = write.change.who = NULL;
+    write.change.expectation = g_strdup(kept->expectation);
     if (kept->status == STORE_STATUS_CANDIDATE && kept->triage == STORE_TRIAGE_OPEN) {
         write.action = STORE_CHANGE_DROP;
         g_array_append_val(writes, write);
     } else if (kept->status != STORE_STATUS_WITHDRAWN) {
         write.action = STORE_CHANGE_UPDATE;
         write.change.status = STORE_STATUS_WITHDRAWN;
-        write.tell = kept->told_ms > 0 && kept->triage != STORE_TRIAGE_NOISE;
+        write.change.by_rule = match->by_rule;
+        write.tell = kept->told_ms > 0 && !is_quiet(match, kept);
         g_array_append_val(writes, write);
+    } else {
+        g_free(write.change.expectation);
     }
 }
 

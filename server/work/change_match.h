@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Brings the kept changes of a series in line with what its detector says now: a change that moved
  * by a few commits keeps its identity, what is new is added and told, what no longer holds is
- * withdrawn. Pure but for the arrays it appends to; one thread at a time. */
+ * withdrawn. Says what is told: not where a rule mutes the series, nor what a commit expects of
+ * itself (change_expectation.h). Reads through the snapshot; one thread at a time. */
 #pragma once
 
 #include "server/analysis/detector.h"
@@ -16,6 +17,7 @@ struct change_match {
     const GPtrArray *kept; /* struct store_change *; those before commits[0] are left alone */
     struct store_commit *(*commit_of)(StoreSnapshot *snapshot, int64_t id);
     StoreSnapshot *snapshot;
+    bool by_rule; /* the series is judged anew because a rule changed, not its data */
 };
 
 /* Appends struct store_change_write for what is to be written. */

@@ -13,7 +13,7 @@
 const char *comparison_verdict_name(enum comparison_verdict verdict)
 {
     static const char *const names[COMPARISON_VERDICTS] = {
-        "regressed", "improved", "unsure", "new", "missing", "unchanged", NULL};
+        "regressed", "improved", "unsure", "new", "missing", "unchanged", "muted", NULL};
     return names[verdict];
 }
 
@@ -204,6 +204,8 @@ static enum comparison_verdict verdict_of(const struct comparison_row *row)
                                                        [VERDICT_REGRESSED] = COMPARISON_REGRESSED,
                                                        [VERDICT_MOVED] = COMPARISON_NONE,
                                                        [VERDICT_UNSURE] = COMPARISON_UNSURE};
+    if (row->series->rule.muted)
+        return COMPARISON_MUTED;
     if (row->series->better == BETTER_UNKNOWN)
         return COMPARISON_NONE;
     return row->disturbed ? COMPARISON_UNSURE : verdicts[row->result.verdict];
@@ -216,10 +218,12 @@ static bool is_judgeable(const struct comparison_row *row)
 
 static struct verdict_input input_of(const struct comparison_row *row)
 {
+    const struct rule_settings *rule = &row->series->rule;
     enum better better = row->series->better;
     return (struct verdict_input){.base = {row->base.level, row->base.noise, row->base.n},
                                   .head = {row->head.level, row->head.noise, row->head.n},
-                                  .least_effect_ratio = SERIES_JUDGE_LEAST_EFFECT,
+                                  .least_effect_ratio = rule->least_effect,
+                                  .least_effect_absolute = rule->least_effect_absolute,
                                   .better = better == BETTER_HIGHER  ? 1
                                             : better == BETTER_LOWER ? -1
                                                                      : 0};
@@ -238,13 +242,15 @@ static void leave_unsure(struct comparison_row *row)
     row->verdict = verdict_of(row);
 }
 
-static void judge(GArray *rows)
+/* Together: of those that are muted, and of those that are not. What nobody is told takes no share
+ * of the differences that may be told wrongly. */
+static void judge_rows(GArray *rows, bool muted)
 {
     g_autoptr(GArray) inputs = g_array_new(FALSE, FALSE, sizeof(struct verdict_input));
     for (guint i = 0; i < rows->len; i++) {
         const struct comparison_row *row = &g_array_index(rows, struct comparison_row, i);
         struct verdict_input input = input_of(row);
-        if (is_judgeable(row))
+        if (is_judgeable(row) && row->series->rule.muted == muted)
             g_array_append_val(inputs, input);
     }
     g_autofree struct verdict_result *results = g_new0(struct verdict_result, inputs->len + 1);
@@ -252,6 +258,8 @@ static void judge(GArray *rows)
                   VERDICT_RATE_DEFAULT, results);
     for (guint i = 0, next = 0; i < rows->len; i++) {
         struct comparison_row *row = &g_array_index(rows, struct comparison_row, i);
+        if (row->series->rule.muted != muted)
+            continue;
         if (is_judgeable(row)) {
             row->result = results[next++];
             row->verdict = verdict_of(row);
@@ -259,6 +267,12 @@ static void judge(GArray *rows)
             leave_unsure(row);
         }
     }
+}
+
+static void judge(GArray *rows)
+{
+    judge_rows(rows, false);
+    judge_rows(rows, true);
 }
 
 static double size_of(const struct comparison_row *row)

@@ -81,16 +81,23 @@ static struct series_judge series_judge_of(const struct run_judge *judge, StoreS
                                            struct store_judgement *judgement)
 {
     return (struct series_judge){
-        .snapshot = snapshot,
-        .judgement = judgement,
-        .settings = {.least_effect_ratio = SERIES_JUDGE_LEAST_EFFECT, .table = judge->table}};
+        .snapshot = snapshot, .judgement = judgement, .settings = {.table = judge->table}};
 }
 
-static bool judge_point(const struct series_judge *with, const struct store_point *point,
+/* As the rules say of the series. */
+static void take_rule(struct series_judge *with, const struct store_series *series)
+{
+    with->settings.least_effect_ratio = series->rule.least_effect;
+    with->settings.least_effect_absolute = series->rule.least_effect_absolute;
+}
+
+static bool judge_point(struct series_judge *with, const struct store_point *point,
                         const struct taken *taken, GError **error)
 {
     const struct store_series *series = store_series_by_id(with->snapshot, point->series_id);
     const int64_t *version = g_hash_table_lookup(taken->version, &point->series_id);
+    if (series)
+        take_rule(with, series);
     return !series || series_judge_run(with, series, point, version ? *version : 0, error);
 }
 
@@ -132,20 +139,32 @@ struct store_judgement *run_judge_run(struct run_judge *judge, int64_t run_seq, 
     return judgement;
 }
 
+static bool judge_anew(struct run_judge *judge, int64_t id, struct store_judgement *judgement,
+                       GError **error)
+{
+    g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
+    if (!snapshot)
+        return false;
+    const struct store_series *series = store_series_by_id(snapshot, id);
+    struct series_judge with = series_judge_of(judge, snapshot, judgement);
+    if (judgement->rejudged->len == 0)
+        judgement->rules_version = store_rules_version(snapshot);
+    g_array_append_val(judgement->rejudged, id);
+    if (!series)
+        return true;
+    judgement->project_id = series->project->id;
+    take_rule(&with, series);
+    return store_is_rule_rejudge(snapshot, id, &with.by_rule, error) &&
+           series_judge_anew(&with, series, error);
+}
+
 struct store_judgement *run_judge_series(struct run_judge *judge, const GArray *series_ids,
                                          GError **error)
 {
     struct store_judgement *judgement = store_judgement_new();
     bool fine = true;
     for (guint i = 0; fine && i < series_ids->len; i++) {
-        int64_t id = g_array_index(series_ids, int64_t, i);
-        g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(judge->reader, error);
-        const struct store_series *series = snapshot ? store_series_by_id(snapshot, id) : NULL;
-        struct series_judge with = series_judge_of(judge, snapshot, judgement);
-        fine = snapshot && (!series || series_judge_anew(&with, series, error));
-        g_array_append_val(judgement->rejudged, id);
-        if (series)
-            judgement->project_id = series->project->id;
+        fine = judge_anew(judge, g_array_index(series_ids, int64_t, i), judgement, error);
         judge->n_series++;
     }
     if (!fine)

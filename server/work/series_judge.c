@@ -124,7 +124,8 @@ static bool match_changes(const struct series_judge *judge, const struct store_s
                                  .n_commits = found->n_commits,
                                  .kept = kept,
                                  .commit_of = store_commit_by_id,
-                                 .snapshot = judge->snapshot};
+                                 .snapshot = judge->snapshot,
+                                 .by_rule = judge->by_rule};
     change_match_run(&match, judge->judgement->changes);
     return true;
 }
@@ -219,9 +220,10 @@ static bool mark_triage(const struct series_judge *judge, const struct store_ser
         const struct store_change *change = kept->pdata[i];
         const struct store_commit *commit =
             store_commit_by_id(judge->snapshot, change->bad_commit_id);
-        guint8 mark = change->triage == STORE_TRIAGE_EXPECTED ? DETECTOR_MARK_PINNED
-                      : change->triage == STORE_TRIAGE_NOISE  ? DETECTOR_MARK_QUIET
-                                                              : 0;
+        bool is_fixed = change->triage == STORE_TRIAGE_EXPECTED && !change->in_advance;
+        guint8 mark = is_fixed                               ? DETECTOR_MARK_PINNED
+                      : change->triage == STORE_TRIAGE_NOISE ? DETECTOR_MARK_QUIET
+                                                             : 0;
         for (guint k = 0; mark && commit && k < history->points->len; k++) {
             if (g_array_index(history->points, struct commit_point, k).position < commit->position)
                 continue;
@@ -393,6 +395,33 @@ bool series_judge_anew(const struct series_judge *judge, const struct store_seri
                        GError **error)
 {
     return judge_from(judge, series, 0, error);
+}
+
+static void rehearse(const struct series_judge *judge, const struct store_series *series,
+                     const struct history *history, struct series_rehearsal *rehearsal)
+{
+    g_autoptr(SeriesStream) stream = series_stream_new(&rehearsal->settings);
+    for (guint i = 0; i < history->points->len; i++) {
+        struct series_newest newest = newest_of(judge, series, history, i);
+        series_stream_push(stream, &newest);
+        series_stream_settle(stream, rehearsal->events);
+    }
+}
+
+bool series_judge_rehearse(const struct series_judge *judge, const struct store_series *series,
+                           struct series_rehearsal rehearsals[2], GPtrArray *commits,
+                           GError **error)
+{
+    struct history history = {0};
+    bool fine = history_read(judge, series, &history, error);
+    for (guint i = 0; fine && i < history.points->len; i++)
+        g_ptr_array_add(
+            commits, series->project->commits
+                         ->pdata[g_array_index(history.points, struct commit_point, i).position]);
+    for (guint i = 0; fine && i < 2; i++)
+        rehearse(judge, series, &history, &rehearsals[i]);
+    history_clear(&history);
+    return fine;
 }
 
 /* ---- A run

@@ -11,7 +11,6 @@
 #include "server/analysis/detector.h"
 #include "server/store/store_changes.h"
 
-#define SERIES_JUDGE_LEAST_EFFECT      0.02
 #define SERIES_JUDGE_CHECKPOINT_VALUES 128u
 
 struct series_judge {
@@ -21,6 +20,7 @@ struct series_judge {
     /* Of the run that came; NULL: the series is judged anew. */
     const struct store_run *run;
     const GArray *commit_runs; /* int64_t seqs of the eligible runs of its commit and machine */
+    bool by_rule;              /* judged anew because a rule changed */
 };
 
 /* The branch whose history is judged: the project's default one, or where no run is of it that of
@@ -36,6 +36,17 @@ bool series_judge_takes(const struct store_run *run, const char *branch);
 /* `point` is the run's, `version` the digest of what it measured (0: not known). */
 bool series_judge_run(const struct series_judge *judge, const struct store_series *series,
                       const struct store_point *point, int64_t version, GError **error);
+
+/* What detectors with other settings would have said: each is fed the whole history, with what
+ * people decided, as series_judge_anew does. Nothing is kept. */
+struct series_rehearsal {
+    struct detector_settings settings;
+    GArray *events; /* struct detector_event are appended */
+};
+/* `commits`: const struct store_commit * are appended, those that the events' indices stand for. */
+bool series_judge_rehearse(const struct series_judge *judge, const struct store_series *series,
+                           struct series_rehearsal rehearsals[2], GPtrArray *commits,
+                           GError **error);
 
 /* From the start: after a run went, or people decided about a change. */
 bool series_judge_anew(const struct series_judge *judge, const struct store_series *series,

@@ -29,7 +29,7 @@ const verdicts = (comparison: any): Record<string, string | null> =>
 test("a run against what held before its commit", async () => {
   const comparison = await judged(client, "line-29");
   assert.deepEqual(verdicts(comparison), { Slow: "regressed", Fast: "improved", Same: "unchanged", Gone: "missing", New: "new" });
-  assert.deepEqual(comparison.counts, { regressed: 1, improved: 1, unsure: 0, new: 1, missing: 1, unchanged: 1, no_direction: 0 });
+  assert.deepEqual(comparison.counts, { regressed: 1, improved: 1, unsure: 0, new: 1, missing: 1, unchanged: 1, muted: 0, no_direction: 0 });
   assert.equal(comparison.series[0].bench, "Slow");
   assert.equal(comparison.base.commit, sha("line28"));
   assert.match(comparison.sentence, /^1 regressed, 1 improved, .*Slow real_time regressed by \+4\d\.\d %$/);
@@ -60,7 +60,7 @@ test("a branch is compared from where it left, and is no part of the history", a
   await client.store(runAt("line", 20, cells, { id: "topic-1", commit: topic, branch: "topic", reason: "pull-request" }));
   const verdict = await judged(client, "topic-1");
   assert.equal(verdict.base.commit, sha("line20"));
-  assert.deepEqual(verdict.counts, { regressed: 0, improved: 0, unsure: 0, new: 0, missing: 0, unchanged: 4, no_direction: 0 });
+  assert.deepEqual(verdict.counts, { regressed: 0, improved: 0, unsure: 0, new: 0, missing: 0, unchanged: 4, muted: 0, no_direction: 0 });
   const comparison = await client.read(`/api/compare?project=line&base=main&head=topic`);
   assert.equal(comparison.merge_base, sha("line20"));
   assert.deepEqual(comparison.counts, verdict.counts);

@@ -2,6 +2,7 @@
 // Every row of the route table is called, and its answer is held against the contract: no route without a contract, no contract without
 // a route, no parameter in one and not in the other.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { assertProblem, Client, runDocument } from "./support/client";
 import { type Server, startServer } from "./support/server";
@@ -32,7 +33,7 @@ after(() => server.stop());
 
 function concrete(route: Route): string {
   const names: Record<string, string> = {
-    id: "first", project: "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
+    id: "first", project: route.path.includes("{change}") || (route.method === "POST" && route.path === "/p/{project}/changes") ? "moved" : "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
   };
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(names[name], `the test knows no ${name}`);
@@ -45,6 +46,7 @@ const isApi = (path: string): boolean => /^\/api(\/|$)/.test(path.replace(/\.(cs
 function bodyOf(route: Route): unknown {
   if (route.path === "/api/runs") return runDocument({ id: "second" });
   if (route.path.endsWith("/commits")) return { commits: [{ sha: "b".repeat(40) }] };
+  if (route.path.endsWith("/rules/try")) return { rules: [] };
   if (route.path.endsWith("/annotations")) return { commit: runDocument().commit.sha, text: "another" };
   if (route.path.endsWith("/{branch}") && route.method === "PUT") return { head: runDocument().commit.sha };
   if (route.method === "PATCH") return { triage: "acknowledged" };
@@ -52,15 +54,23 @@ function bodyOf(route: Route): unknown {
   return undefined;
 }
 
+/** What a form of the page would send; the browser is then led back to the page. */
+function formOf(route: Route): string | undefined {
+  if (route.method !== "POST" || !route.path.startsWith("/p/")) return undefined;
+  return route.path.endsWith("/rules") ? `do=save&place=-1&muted=no&base=${NO_RULES}` : `do=all&all=${change}&note=seen`;
+}
+const NO_RULES = createHash("sha256").update("").digest("hex").slice(0, 16);
+
 test("every route answers as the contract says", async () => {
   const routes: Route[] = (await client.read("/api")).routes;
   assert.ok(routes.length >= 30);
   routes.sort((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
   for (const route of routes) {
     const body = bodyOf(route);
-    const headers: Record<string, string> = body ? { "Content-Type": "application/json" } : {};
-    const answer = await client.send(route.method, concrete(route), { headers, body: body ? JSON.stringify(body) : undefined });
-    assert.ok(answer.status < 300, `${route.method} ${route.path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    const form = formOf(route);
+    const headers: Record<string, string> = form ? { "Content-Type": "application/x-www-form-urlencoded" } : body ? { "Content-Type": "application/json" } : {};
+    const answer = await client.send(route.method, concrete(route), { headers, body: form ?? (body ? JSON.stringify(body) : undefined) });
+    assert.ok(answer.status < 300 || (form && answer.status === 303), `${route.method} ${route.path}: ${answer.status} ${answer.text.slice(0, 300)}`);
     if (route.path.endsWith(".csv")) assert.match(answer.headers.get("content-type")!, /^text\/csv; charset=utf-8/);
   }
 });

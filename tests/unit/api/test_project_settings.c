@@ -14,7 +14,8 @@ static void test_all_fields(void)
     g_autoptr(Faults) faults = faults_new();
     g_autoptr(GError) error = NULL;
     struct store_project_settings *settings =
-        parse("{\"rules\":{\"b\":1,\"a\":[true]},\"default_branch\":\"trunk\","
+        parse("{\"rules\":[{\"muted\":true,\"bench\":\"B*\"}],\"who\":\"Ops\",\"default_branch\":"
+              "\"trunk\","
               "\"commit_url_template\":\"https://example.org/c/{sha}\","
               "\"param_defaults\":{\"Z\":{\"t\":1.0e3,\"s\":\"1000\",\"b\":true},\"A\":{}}}",
               faults, &error);
@@ -22,7 +23,9 @@ static void test_all_fields(void)
     g_assert_cmpstr(settings->name, ==, "demo");
     g_assert_cmpstr(settings->default_branch, ==, "trunk");
     g_assert_cmpstr(settings->commit_url_template, ==, "https://example.org/c/{sha}");
-    g_assert_cmpstr(settings->rules_json, ==, "{\"a\":[true],\"b\":1}");
+    g_autofree char *rules = rules_text(settings->rules);
+    g_assert_cmpstr(rules, ==, "[{\"bench\":\"B*\",\"muted\":true}]");
+    g_assert_cmpstr(settings->who, ==, "Ops");
     g_assert_cmpstr(settings->param_defaults_json, ==,
                     "{\"A\":{},\"Z\":{\"b\":true,\"s\":\"1000\",\"t\":1000}}");
     store_project_settings_free(settings);
@@ -36,7 +39,7 @@ static void test_absent_and_null(void)
         parse("{\"default_branch\":null,\"rules\":null}", faults, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(settings->default_branch, ==, "main");
-    g_assert_cmpstr(settings->rules_json, ==, "");
+    g_assert_cmpuint(settings->rules->len, ==, 0);
     g_assert_null(settings->commit_url_template);
     store_project_settings_free(settings);
 }
@@ -62,7 +65,7 @@ static void test_faults(void)
     static const char *const branch[] = {"/default_branch", NULL};
     static const char *const url[] = {"/commit_url_template", NULL};
     static const char *const defaults[] = {"/param_defaults/a~1b/x", "/param_defaults/c", NULL};
-    static const char *const rules[] = {"/rules", NULL};
+    static const char *const rules[] = {"/rules", NULL}, *const rule[] = {"/rules/0", NULL};
     assert_faults("[]", whole);
     assert_faults("{\"colour\":1}", unknown);
     assert_faults("{\"default_branch\":1}", branch);
@@ -72,7 +75,8 @@ static void test_faults(void)
     assert_faults("{\"commit_url_template\":\"https://example.org/\"}", url);
     assert_faults("{\"commit_url_template\":\"https://example.org/<{sha}\"}", url);
     assert_faults("{\"param_defaults\":{\"a/b\":{\"x\":[]},\"c\":1}}", defaults);
-    assert_faults("{\"rules\":[]}", rules);
+    assert_faults("{\"rules\":{}}", rules);
+    assert_faults("{\"rules\":[{\"bench\":\"B\"}]}", rule);
 }
 
 static void test_syntax(void)

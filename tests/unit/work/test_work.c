@@ -161,7 +161,10 @@ static struct seen look(struct bench_work *at)
 static void triage(struct bench_work *at, int64_t id, enum store_triage triage)
 {
     struct store_triage_write *write = g_new0(struct store_triage_write, 1);
-    *write = (struct store_triage_write){.change_id = id, .has_triage = true, .triage = triage};
+    *write = (struct store_triage_write){.change_ids = g_array_new(FALSE, FALSE, sizeof(int64_t)),
+                                         .has_triage = true,
+                                         .triage = triage};
+    g_array_append_val(write->change_ids, id);
     struct outcome outcome;
     outcome_init(&outcome);
     store_put_triage(at->fixture.store, write, outcome_done, &outcome);
