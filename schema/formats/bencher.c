@@ -4,7 +4,6 @@
  * measures that Bencher itself defines have theirs, others none. Any thread. */
 #include "schema/formats/parsers.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MEMBERS_LOOKED_AT 8
@@ -50,7 +49,7 @@ static struct import_metric metric_of(const char *name)
 static void take_value(Import *import, struct import_result *result,
                        const struct import_metric *metric, json_t *values)
 {
-    struct import_summary summary = {.low = NAN, .high = NAN, .is_mean = true};
+    struct import_summary summary = {.low = IMPORT_NONE, .high = IMPORT_NONE, .is_mean = true};
     bool has_low = import_member_number(values, "lower_value", &summary.low);
     bool has_high = import_member_number(values, "upper_value", &summary.high);
     json_t *value = json_object_get(values, "value");

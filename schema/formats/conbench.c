@@ -4,7 +4,6 @@
 #include "schema/formats/metric_unit.h"
 #include "schema/formats/parsers.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Conbench's name of a fact, and ours. */
@@ -107,7 +106,7 @@ static void take_data(Import *import, struct import_result *result,
 static void take_aggregate(Import *import, struct import_result *result,
                            const struct import_metric *metric, json_t *stats)
 {
-    struct import_summary summary = {.low = NAN, .high = NAN};
+    struct import_summary summary = {.low = IMPORT_NONE, .high = IMPORT_NONE};
     double n = 0;
 
     summary.is_mean = !import_member_number(stats, "median", &summary.center);

@@ -5,7 +5,6 @@
 
 #include "schema/text.h"
 
-#include <math.h>
 #include <string.h>
 
 #define COMPLETE "benchmark-complete"
@@ -26,7 +25,7 @@ static void take_samples(Import *import, struct import_result *result, json_t *m
         bool is_good = import_number(json_array_get(values, i), &value) &&
                        import_number(json_array_get(counts, i), &count) && count > 0;
 
-        import_sample(import, result, &metric, is_good ? value / count : (double)NAN);
+        import_sample(import, result, &metric, is_good ? value / count : IMPORT_NONE);
     }
 }
 

@@ -105,7 +105,7 @@ static void take_values(Import *import, const struct reader *reader, struct impo
         const char *unit = (const char *)g_ptr_array_index(fields, i + 1);
         struct import_metric metric = metric_of(reader, unit);
         g_autofree char *excerpt = text_excerpt(unit);
-        double value = NAN;
+        double value = IMPORT_NONE;
 
         if (field_number((const char *)g_ptr_array_index(fields, i), &value))
             import_sample(import, result, &metric, value);

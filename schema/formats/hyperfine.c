@@ -3,8 +3,6 @@
  * `memory_usage_byte` are samples; `user` and `system` are means over the same runs. Any thread. */
 #include "schema/formats/parsers.h"
 
-#include <math.h>
-
 static const struct import_metric time_metric = {"time", "s", BETTER_LOWER, false};
 static const struct import_metric memory_metric = {"memory", "B", BETTER_LOWER, false};
 static const struct import_metric user_metric = {"user_time", "s", BETTER_LOWER, false};
@@ -13,7 +11,7 @@ static const struct import_metric system_metric = {"system_time", "s", BETTER_LO
 static void take_mean(Import *import, struct import_result *result,
                       const struct import_metric *metric, json_t *row, const char *key)
 {
-    struct import_summary summary = {.low = NAN, .high = NAN, .is_mean = true};
+    struct import_summary summary = {.low = IMPORT_NONE, .high = IMPORT_NONE, .is_mean = true};
 
     summary.n = (int64_t)json_array_size(json_object_get(row, "times"));
     if (import_member_number(row, key, &summary.center))

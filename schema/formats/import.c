@@ -128,7 +128,7 @@ const char *import_text(const json_t *object, const char *key)
 
 bool import_number(const json_t *value, double *out)
 {
-    double number = NAN;
+    double number = IMPORT_NONE;
 
     if (json_is_number(value))
         number = json_number_value(value);
@@ -178,8 +178,8 @@ static GString *without_control(const char *text)
     size_t end = 0;
 
     while (*at && is_blank(g_utf8_get_char(at)))
-        at = g_utf8_next_char(at);
-    for (; *at; at = g_utf8_next_char(at)) {
+        at += g_utf8_skip[(unsigned char)*at];
+    for (; *at; at += g_utf8_skip[(unsigned char)*at]) {
         gunichar c = g_utf8_get_char(at);
 
         g_string_append_unichar(out, is_control(c) ? ' ' : c);
@@ -450,7 +450,7 @@ void import_info(Import *import, struct import_result *row, const char *key, con
 
 void import_info_text(Import *import, struct import_result *row, const char *key, const char *text)
 {
-    size_t bytes = text_prefix_bytes(text, RUN_TEXT_BYTES_MAX);
+    size_t bytes = text ? text_prefix_bytes(text, RUN_TEXT_BYTES_MAX) : 0;
     const char *known = import_text(row->info, key);
     g_autofree char *bench = text_excerpt(row->result->bench);
 

@@ -10,8 +10,10 @@
 
 #include "schema/document.h"
 #include "schema/run.h"
+#include <math.h>
 
 #define IMPORT_WARNINGS_MAX 50u
+#define IMPORT_NONE         ((double)NAN) /* no number: drops its metric; an absent bound */
 
 typedef struct import {
     Run *run;            /* results are appended; facts that the file has are filled in */
@@ -44,7 +46,8 @@ struct import_metric {
     bool is_undirected; /* no direction, whatever the unit says */
 };
 
-/* A metric of which the tool gives no samples. `low` and `high` are NAN, `n` is 0 where not known.
+/* A metric of which the tool gives no samples. `low` and `high` are IMPORT_NONE, `n` is 0 where not
+ * known.
  */
 struct import_summary {
     double center, low, high;
@@ -128,6 +131,7 @@ void import_error(Import *import, struct import_result *row, const char *message
 /* A fact of the result that is no part of its identity; `value` is borrowed. What is no scalar is
  * left out, null too; of two different ones the first stays, with a warning. */
 void import_info(Import *import, struct import_result *row, const char *key, const json_t *value);
+/* NULL says nothing. */
 void import_info_text(Import *import, struct import_result *row, const char *key, const char *text);
 
 /* ---- The run ---- */
@@ -135,6 +139,7 @@ void import_info_text(Import *import, struct import_result *row, const char *key
 /* An object of the run's context, flattened: scalars as they are, lists as one text, objects in it
  * as prefix.key; what is neither is counted and warned of. */
 void import_context(Import *import, const char *prefix, json_t *object);
+/* NULL says nothing. */
 void import_context_text(Import *import, const char *key, const char *text);
 /* A fact of the machine that its environment is made of (schema/run_environment.c lists names). */
 void import_environment(Import *import, const char *fact, const json_t *value);

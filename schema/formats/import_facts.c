@@ -116,7 +116,7 @@ void import_context_text(Import *import, const char *key, const char *text)
 {
     g_autofree char *name = import_tidy(key, RUN_NAME_BYTES_MAX);
 
-    if (*name && json_object_size(import->context) < RUN_MAP_MAX)
+    if (text && *name && json_object_size(import->context) < RUN_MAP_MAX)
         json_object_set_new(import->context, name, bounded_text(text));
 }
 

@@ -158,7 +158,7 @@ void import_sample(Import *import, struct import_result *row, const struct impor
 void import_sample_json(Import *import, struct import_result *row,
                         const struct import_metric *metric, const json_t *value)
 {
-    double number = NAN;
+    double number = IMPORT_NONE;
 
     if (json_is_integer(value) && llabs(json_integer_value(value)) > DOCUMENT_WHOLE_MAX) {
         struct metric_unit unit;

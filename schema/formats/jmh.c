@@ -4,7 +4,6 @@
  * finite are texts. Any thread. */
 #include "schema/formats/parsers.h"
 
-#include <math.h>
 #include <string.h>
 
 #define SECONDARY_DOT                                                                              \
@@ -80,7 +79,7 @@ static bool take_histogram(const struct expansion *into, json_t *forks)
 static void take_score(Import *import, struct import_result *result,
                        const struct import_metric *metric, json_t *json)
 {
-    struct import_summary summary = {.low = NAN, .high = NAN};
+    struct import_summary summary = {.low = IMPORT_NONE, .high = IMPORT_NONE};
     json_t *bounds = json_object_get(json, "scoreConfidence");
     json_t *percentiles = json_object_get(json, "scorePercentiles");
 
@@ -90,7 +89,7 @@ static void take_score(Import *import, struct import_result *result,
         return;
     }
     if (!import_member_number(json, "score", &summary.center)) {
-        import_sample(import, result, metric, NAN);
+        import_sample(import, result, metric, IMPORT_NONE);
         return;
     }
     summary.is_mean = true;

@@ -38,3 +38,30 @@ void jmh_take(Import *import, const struct format_input *input);
 
 bool pytest_benchmark_recognise(const struct format_input *input);
 void pytest_benchmark_take(Import *import, const struct format_input *input);
+
+bool asv_recognise(const struct format_input *input);
+void asv_take(Import *import, const struct format_input *input);
+
+bool benchmark_dotnet_recognise(const struct format_input *input);
+void benchmark_dotnet_take(Import *import, const struct format_input *input);
+
+bool catch2_recognise(const struct format_input *input);
+void catch2_take(Import *import, const struct format_input *input);
+
+bool csv_recognise(const struct format_input *input);
+void csv_take(Import *import, const struct format_input *input);
+
+bool lnt_recognise(const struct format_input *input);
+void lnt_take(Import *import, const struct format_input *input);
+
+bool nanobench_recognise(const struct format_input *input);
+void nanobench_take(Import *import, const struct format_input *input);
+
+bool pyperf_recognise(const struct format_input *input);
+void pyperf_take(Import *import, const struct format_input *input);
+
+bool rebench_recognise(const struct format_input *input);
+void rebench_take(Import *import, const struct format_input *input);
+
+bool vitest_recognise(const struct format_input *input);
+void vitest_take(Import *import, const struct format_input *input);

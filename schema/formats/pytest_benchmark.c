@@ -3,7 +3,6 @@
  * times are seconds. Any thread. */
 #include "schema/formats/parsers.h"
 
-#include <math.h>
 #include <string.h>
 
 static const struct import_metric time_metric = {"time", "s", BETTER_LOWER, false};
@@ -49,7 +48,7 @@ static GPtrArray *params_of(json_t *row)
 
 static void take_stats(Import *import, struct import_result *result, json_t *stats)
 {
-    struct import_summary summary = {.low = NAN, .high = NAN};
+    struct import_summary summary = {.low = IMPORT_NONE, .high = IMPORT_NONE};
     json_t *data = json_object_get(stats, "data");
     double rounds = 0;
 
