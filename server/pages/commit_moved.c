@@ -101,7 +101,7 @@ bool commit_moved_write(Html *html, const struct commit_view *view, GError **err
                "class=\"n\">%u</span></h2>",
                n);
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What "
-                       "moved\"><table class=\"compared\"><thead><tr><th "
+                       "moved\"><table class=\"compared stack\"><thead><tr><th "
                        "scope=\"col\">Series</th><th scope=\"col\">Verdict</th><th scope=\"col\" "
                        "class=\"num\">Effect, 95 %</th><th scope=\"col\">Trend</th><th "
                        "scope=\"col\" class=\"num\">Before → here</th></tr></thead><tbody>");

@@ -103,7 +103,7 @@ static void write_last_result(Html *html, const struct store_project *project, i
     int64_t newest_ms = 0;
     for (guint i = 0; i < ages->len; i++)
         newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
-    html_literal(html, "<td>");
+    html_literal(html, "<td data-label=\"Last result\">");
     layout_time_ms(html, newest_ms);
     for (guint i = 0; i < ages->len; i++) {
         const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
@@ -120,7 +120,7 @@ static void write_last_result(Html *html, const struct store_project *project, i
 
 static void write_detection(Html *html, const JudgedNote *note)
 {
-    html_literal(html, "<td>");
+    html_literal(html, "<td data-label=\"Detection\">");
     if (note->n_judged == note->n_series)
         html_print(html, "all %u series judged", note->n_series);
     else
@@ -159,7 +159,7 @@ static bool write_project(Html *html, StoreSnapshot *snapshot, const struct stor
     write_name(html, project);
     html_literal(html, "<td class=\"trend\">");
     project_pulse_write(html, pulse);
-    html_literal(html, "</td><td>");
+    html_literal(html, "</td><td data-label=\"Changes that wait\">");
     project_pulse_write_waiting(html, pulse);
     html_literal(html, "</td>");
     write_last_result(html, project, now_ms);
@@ -178,7 +178,7 @@ static bool write_projects(Html *html, HttpRequest *request, StoreSnapshot *snap
         html,
         "<div class=\"heading\"><h1>Projects</h1></div><section class=\"card\">"
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Projects\"><table class=\"projects\"><thead><tr>"
+        "aria-label=\"Projects\"><table class=\"stack\"><thead><tr>"
         "<th scope=\"col\">Project</th><th scope=\"col\">Mean of all levels, up is better</th>"
         "<th scope=\"col\">Changes that wait</th><th scope=\"col\">Last result</th>"
         "<th scope=\"col\">Detection</th></tr></thead><tbody>");

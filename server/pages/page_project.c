@@ -70,6 +70,7 @@ static struct project_view view_of(HttpRequest *request, StoreSnapshot *snapshot
     const char *machine = http_request_query(request, "machine");
     const char *words = http_request_query(request, "q");
     view.machine = machine && *machine ? store_machine_find(snapshot, machine) : NULL;
+    view.unknown_machine = machine && *machine && !view.machine ? machine : NULL;
     view.words = words && words[strspn(words, " ")] ? words : NULL;
     return view;
 }

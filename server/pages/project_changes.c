@@ -138,10 +138,11 @@ static void write_group(Html *html, const struct project_view *view,
 static void write_groups(Html *html, const struct project_view *view, const GPtrArray *groups)
 {
     guint n_shown = MIN(groups->len, GROUPS_MAX);
-    html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Last "
-                       "changes\"><table><thead><tr><th scope=\"col\">Effect</th><th "
-                       "scope=\"col\">Where</th><th scope=\"col\">Since commit</th><th "
-                       "scope=\"col\">Details</th></tr></thead><tbody>");
+    html_literal(html,
+                 "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Last "
+                 "changes\"><table class=\"stack\"><thead><tr><th scope=\"col\">Effect</th><th "
+                 "scope=\"col\">Where</th><th scope=\"col\">Since commit</th><th "
+                 "scope=\"col\">Details</th></tr></thead><tbody>");
     for (guint i = 0; i < n_shown; i++)
         write_group(html, view, (const struct change_group *)groups->pdata[i]);
     html_literal(html, "</tbody></table></div>");

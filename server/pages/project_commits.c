@@ -64,7 +64,7 @@ void project_commits_write(Html *html, const struct project_view *view)
     html_print(html, "<p class=\"muted\">%u of the %u commits known, newest first.</p>",
                measured->len, view->project->commits->len);
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measured "
-                       "commits\"><table>"
+                       "commits\"><table class=\"stack\">"
                        "<thead><tr><th scope=\"col\">Commit</th><th scope=\"col\">Subject</th>"
                        "<th scope=\"col\">Author</th><th scope=\"col\">Found here</th><th "
                        "scope=\"col\" class=\"num\">Runs</th>"

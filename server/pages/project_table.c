@@ -257,7 +257,7 @@ static bool write_benchmark(Html *html, const struct table *table,
 static void write_head(Html *html)
 {
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                       "aria-label=\"Benchmarks\"><table class=\"now\"><thead><tr><th "
+                       "aria-label=\"Benchmarks\"><table class=\"stack\"><thead><tr><th "
                        "scope=\"col\">Benchmark</th><th scope=\"col\">Open changes</th>");
     series_now_heads(html);
     html_literal(html, "</tr></thead><tbody>");
@@ -364,7 +364,7 @@ static void write_filter(Html *html, const struct table *table)
     if (table->has_machines)
         write_machines(html, table);
     html_literal(html, "<button type=\"submit\">Show</button>");
-    if (view->words || view->machine) {
+    if (view->words || view->machine || view->unknown_machine) {
         g_autofree char *url = link_project(view->project->name);
         html_literal(html, "<a class=\"button\"");
         html_url(html, "href", url);
@@ -379,6 +379,9 @@ bool project_table_write(Html *html, const struct project_view *view, GError **e
     table_init(&table, view);
     html_literal(html, "<section class=\"card\" id=\"benchmarks\"><h2>Benchmarks</h2>");
     write_filter(html, &table);
+    if (view->unknown_machine)
+        html_print(html, "<p class=\"warn\">No machine is called “%s”: all are shown.</p>",
+                   view->unknown_machine);
     bool fine =
         view->words ? write_found(html, &table, error) : write_benchmarks(html, &table, error);
     if (fine)

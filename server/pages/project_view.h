@@ -15,6 +15,7 @@ struct project_view {
     const RecentRuns *recent;
     const JudgedNote *note;
     const struct store_machine *machine; /* chosen, or NULL: all */
+    const char *unknown_machine;         /* asked for, and not there; or NULL */
     const char *words;                   /* searched for, or NULL */
 };
 

@@ -105,7 +105,7 @@ static int far_direction(const SeriesNow *now)
 static void write_distance(Html *html, const SeriesNow *now)
 {
     char text[QUANTITY_TEXT_BYTES];
-    html_literal(html, "<td class=\"num\">");
+    html_literal(html, "<td class=\"num\" data-label=\"To reference\">");
     if (!isfinite(now->reference.ratio)) {
         html_literal(html, "<span class=\"none\">–</span></td>");
         return;
@@ -126,7 +126,7 @@ static void write_noise(Html *html, const SeriesNow *now)
 {
     char letter = now->is_judged ? series_now_noise_class(&now->level) : '\0';
     char text[QUANTITY_TEXT_BYTES];
-    html_literal(html, "<td class=\"num\">");
+    html_literal(html, "<td class=\"num\" data-label=\"Noise\">");
     if (letter == '\0') {
         html_literal(html, "<span class=\"none\">–</span></td>");
         return;
@@ -138,7 +138,7 @@ static void write_noise(Html *html, const SeriesNow *now)
 
 static void write_judged(Html *html, const SeriesNow *now)
 {
-    html_literal(html, "<td class=\"when\">");
+    html_literal(html, "<td class=\"when\" data-label=\"Judged\">");
     if (now->is_judged)
         layout_time_ms(html, now->level.judged_ms);
     else

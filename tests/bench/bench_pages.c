@@ -128,8 +128,9 @@ static void measure(const struct server_process *server, struct http_talk *talk,
         g_error("%s: answered %u", page->target, talk->status);
     qsort(ms, ROUNDS, sizeof ms[0], compare_doubles);
     double p95 = ms[(ROUNDS * 95 + 99) / 100 - 1];
+    gsize bytes = http_talk_body_bytes(talk);
     printf("%-22s %9.1f %9.1f %9.0f %7.2f %9.1f%s\n", page->name, ms[ROUNDS / 2], p95,
-           page->budget_ms, p95 / page->budget_ms, (double)http_talk_body_bytes(talk) / 1000,
+           page->budget_ms, p95 / page->budget_ms, (double)bytes / 1000,
            p95 > page->budget_ms ? "  over" : "");
     fflush(stdout);
 }

@@ -119,6 +119,8 @@ test("finding takes words of name, parameters, machine and metric; what is not t
   assert.match(await text(page, "#benchmarks"), /No series holds “<b>"nothing” in its/);
   await page.goto(`${server.origin}/p/${PROJECT}?q=${MACHINE}`);
   assert.match(await text(page, "#benchmarks"), /22 series/);
+  await page.goto(`${server.origin}/p/beat?machine=gone`);
+  assert.match(await text(page, "#benchmarks"), /No machine is called “gone”: all are shown/);
   await page.goto(`${server.origin}/p/beat?machine=old`);
   assert.match((await row(page, "Beat").textContent())!, /machine old/);
   assertClean();
