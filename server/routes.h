@@ -55,6 +55,9 @@
     LIST(ROUTE,     "/api/points",                         api_points_list,     HTTP_SLOW,  SERIES_FILTERS LINE_FILTERS "shape ") \
     LIST(ROUTE,     "/api/machines",                       api_machines_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/machines/{machine}",             api_machine_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
+    ROUTE("POST",   "/api/import",                         api_import_post,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  "from project machine branch suite better better.*") \
+    ROUTE("POST",   "/result/add/json/",                   api_codespeed_add_json, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
+    ROUTE("POST",   "/result/add/",                        api_codespeed_add,   HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/healthz",                            api_healthz,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/readyz",                             api_readyz,          HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \

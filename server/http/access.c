@@ -20,20 +20,67 @@ static bool digests_equal(const unsigned char *a, const unsigned char *b)
     return different == 0;
 }
 
+static bool origin_is_own(const struct access_facts *facts)
+{
+    static const char scheme[] = "http://";
+    if (!facts->origin)
+        return true;
+    return facts->host && g_str_has_prefix(facts->origin, scheme) &&
+           g_ascii_strcasecmp(facts->origin + strlen(scheme), facts->host) == 0;
+}
+
+/* A browser may send a Basic password by itself to a form that another site's page posts: with it
+ * the request must not come from such a page. */
+static bool page_is_own(const struct access_facts *facts)
+{
+    return origin_is_own(facts) &&
+           (!facts->fetch_site || strcmp(facts->fetch_site, "same-origin") == 0 ||
+            strcmp(facts->fetch_site, "none") == 0);
+}
+
+/* The password of "Basic base64(user:password)", or NULL. The caller frees it. */
+static char *basic_password(const char *text, gsize *out_length)
+{
+    gsize length = 0;
+    g_autofree guchar *decoded = g_base64_decode(text, &length);
+    const guchar *colon = decoded ? (const guchar *)memchr(decoded, ':', length) : NULL;
+    if (!colon)
+        return NULL;
+    *out_length = length - (gsize)(colon + 1 - decoded);
+    return g_memdup2(colon + 1, *out_length);
+}
+
+/* The rest of the header after the scheme's name and spaces, or NULL where it is another scheme. */
+static const char *after_scheme(const char *text, const char *scheme)
+{
+    size_t length = strlen(scheme);
+    if (!text || g_ascii_strncasecmp(text, scheme, length) != 0 || text[length] != ' ')
+        return NULL;
+    return text + length + strspn(text + length, " ");
+}
+
+static bool token_equals(const struct access_facts *facts, const char *token, size_t length)
+{
+    unsigned char digest[ACCESS_DIGEST_BYTES];
+    access_token_digest(token, length, digest);
+    return length > 0 && digests_equal(digest, facts->token_digest);
+}
+
 static bool token_is_right(const struct access_facts *facts)
 {
-    static const char scheme[] = "Bearer ";
-    const char *text = facts->authorization;
-    unsigned char digest[ACCESS_DIGEST_BYTES];
-    if (!text || g_ascii_strncasecmp(text, scheme, strlen(scheme)) != 0)
+    const char *bearer = after_scheme(facts->authorization, "Bearer");
+    const char *basic = after_scheme(facts->authorization, "Basic");
+    if (bearer) {
+        size_t length = strlen(bearer);
+        while (length > 0 && bearer[length - 1] == ' ')
+            length--;
+        return token_equals(facts, bearer, length);
+    }
+    if (!basic || !page_is_own(facts))
         return false;
-    text += strlen(scheme);
-    text += strspn(text, " ");
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    access_token_digest(text, length, digest);
-    return length > 0 && digests_equal(digest, facts->token_digest);
+    gsize length = 0;
+    g_autofree char *password = basic_password(basic, &length);
+    return password && token_equals(facts, password, length);
 }
 
 /* Four decimal numbers of up to three digits, the first of them 127. */
@@ -65,15 +112,6 @@ bool access_host_is_loopback(const char *host, uint16_t port)
     return number == port && name_is_loopback(name);
 }
 
-static bool origin_is_own(const struct access_facts *facts)
-{
-    static const char scheme[] = "http://";
-    if (!facts->origin)
-        return true;
-    return g_str_has_prefix(facts->origin, scheme) &&
-           g_ascii_strcasecmp(facts->origin + strlen(scheme), facts->host) == 0;
-}
-
 static const char *why_not_local(const struct access_facts *facts)
 {
     if (!facts->server_loopback)
@@ -89,8 +127,7 @@ static const char *why_not_local(const struct access_facts *facts)
                "port, such as localhost:8080";
     if (!origin_is_own(facts))
         return "writing without a token is not possible from another origin's page";
-    if (facts->fetch_site && strcmp(facts->fetch_site, "same-origin") != 0 &&
-        strcmp(facts->fetch_site, "none") != 0)
+    if (!page_is_own(facts))
         return "writing without a token is not possible from another site's page";
     return NULL;
 }
@@ -104,8 +141,9 @@ enum access_decision access_decide(const struct access_facts *facts, const char 
     }
     if (token_is_right(facts))
         return ACCESS_GRANTED;
-    *out_why = facts->authorization
-                   ? "the token in Authorization is not this server's write token"
-                   : "writing needs a header Authorization: Bearer with this server's write token";
+    *out_why = facts->authorization ? "the token in Authorization is not this server's write token"
+                                    : "writing needs a header Authorization: Bearer with this "
+                                      "server's write token, or Basic "
+                                      "with it as the password";
     return ACCESS_UNAUTHORIZED;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who may write. With a token: whoever sends it as `Authorization: Bearer`. Without one: only a
+ * Who may write. With a token: whoever sends it as `Authorization: Bearer`, or as the password of
+ * `Basic` (any user), unless a page of another site makes a browser send it. Without one: only a
  * program on this machine that speaks to the server itself: it listens on loopback, the peer is
  * loopback, Host is a loopback name with the server's port (a page of another site that rebinds its
  * name to 127.0.0.1 sends its own), Origin is absent or the server's own, Sec-Fetch-Site does not

@@ -82,7 +82,7 @@ char *http_request_origin(const HttpRequest *request);
 /* The fields of a form (application/x-www-form-urlencoded) that is the body: struct http_pair * in
  * the order sent, owned by the caller. NULL with ERROR_UNSUPPORTED, ERROR_TOO_LARGE or
  * ERROR_SYNTAX. http_form_value gives the first of a name, or NULL. */
-#define HTTP_FORM_BYTES_MAX (1u << 20)
+#define HTTP_FORM_BYTES_MAX (16u << 20) /* some upload by forms */
 #define HTTP_FORM_PAIRS_MAX 4096u
 GPtrArray *http_request_form(const HttpRequest *request, GError **error);
 const char *http_form_value(const GPtrArray *form, const char *name);

@@ -115,7 +115,11 @@ static bool access_is_refused(HttpRequest *request, const struct head *head)
     case ACCESS_GRANTED:
         return false;
     case ACCESS_UNAUTHORIZED:
-        http_response_header(request, "WWW-Authenticate", "Bearer realm=\"write\"");
+        /* A browser would ask its user for a password. */
+        http_response_header(request, "WWW-Authenticate",
+                             facts.origin || facts.fetch_site
+                                 ? "Bearer realm=\"write\""
+                                 : "Bearer realm=\"write\", Basic realm=\"write\"");
         http_respond_status(request, 401, "%s", why);
         return true;
     case ACCESS_FORBIDDEN:

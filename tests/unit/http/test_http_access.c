@@ -178,7 +178,7 @@ static void assert_write(struct fixture *fixture, const char *headers, unsigned 
     g_test_message("%s", headers);
     g_assert_cmpuint(answer.status, ==, status);
     if (status == 401)
-        assert_header(&answer, "WWW-Authenticate", "Bearer realm=\"write\"");
+        assert_header(&answer, "WWW-Authenticate", "Bearer realm=\"write\", Basic realm=\"write\"");
     g_assert_null(strstr(answer_text(&answer), TOKEN));
     answer_clear(&answer);
 }
