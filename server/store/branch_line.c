@@ -27,13 +27,15 @@ struct pass {
 
 static void mark_chain(struct pass *pass)
 {
-    const struct store_commit *commit = pass->head;
+    const struct store_commit *commit = pass->head, *last = NULL;
     while (commit && commit->position >= pass->first) {
         pass->line[commit->position - pass->first] = STORE_LINE_ON;
-        pass->end_is_known = commit->parents && !commit->parents[0];
+        last = commit;
         commit = commit->parents ? commit->parents[0] : NULL;
     }
     pass->entry = commit;
+    if (!commit)
+        pass->end_is_known = last && last->parents;
 }
 
 static enum store_line line_of(const struct pass *pass, const struct store_commit *commit)
@@ -64,17 +66,6 @@ static void mark_others(struct pass *pass)
             pass->line[i - pass->first] = standing(pass, commit_at(pass->project, i));
 }
 
-guint8 *branch_line_states(const struct store_project *project, const struct store_commit *head)
-{
-    struct pass pass = {
-        .project = project, .head = head, .line = g_new0(guint8, project->commits->len + 1)};
-    if (!is_placed(project, head))
-        return pass.line;
-    mark_chain(&pass);
-    mark_others(&pass);
-    return pass.line;
-}
-
 /* Whether the chain enters what lies below `first` where it did before. */
 static bool enters_as_before(const struct pass *pass)
 {
@@ -86,6 +77,35 @@ static bool enters_as_before(const struct pass *pass)
     return true;
 }
 
+/* From position `first` on where what lies below would stay as it is, else from the start. */
+static struct pass compute(const struct store_project *project, const struct store_commit *head,
+                           guint first)
+{
+    guint n = project->commits->len;
+    const struct catalogue_project *kept = (const struct catalogue_project *)project;
+    struct pass pass = {.project = project,
+                        .head = head,
+                        .first = kept->has_line && head ? MIN(first, n) : 0,
+                        .end_is_known = kept->line_end_is_known};
+    pass.line = g_new0(guint8, n - pass.first + 1);
+    if (!head)
+        return pass;
+    mark_chain(&pass);
+    if (pass.first > 0 && !enters_as_before(&pass)) {
+        g_free(pass.line);
+        pass.first = 0;
+        pass.line = g_new0(guint8, n + 1);
+        mark_chain(&pass);
+    }
+    mark_others(&pass);
+    return pass;
+}
+
+guint8 *branch_line_states(const struct store_project *project, const struct store_commit *head)
+{
+    return compute(project, is_placed(project, head) ? head : NULL, 0).line;
+}
+
 static const struct store_commit *default_head(const struct store_project *project)
 {
     const struct store_head *head = store_head_find(project, project->default_branch);
@@ -94,43 +114,55 @@ static const struct store_commit *default_head(const struct store_project *proje
 
 void branch_line_update(struct catalogue_project *project, guint first)
 {
-    guint n = project->pub.commits->len;
     const struct store_commit *head = default_head(&project->pub);
     if (!head && !project->has_line)
         return;
-    struct pass pass = {.project = &project->pub,
-                        .head = head,
-                        .first = head && project->has_line ? MIN(first, n) : 0,
-                        .end_is_known = project->line_end_is_known};
-    g_autofree guint8 *line = g_new0(guint8, n - pass.first + 1);
-    pass.line = line;
-    if (head)
-        mark_chain(&pass);
-    if (pass.first > 0 && !enters_as_before(&pass)) {
-        project->has_line = false;
-        branch_line_update(project, 0);
-        return;
-    }
-    if (head)
-        mark_others(&pass);
-    for (guint i = pass.first; i < n; i++)
-        commit_at(&project->pub, i)->line = (enum store_line)line[i - pass.first];
+    struct pass pass = compute(&project->pub, head, first);
+    for (guint i = pass.first; i < project->pub.commits->len; i++)
+        commit_at(&project->pub, i)->line = (enum store_line)pass.line[i - pass.first];
     project->has_line = head != NULL;
     project->line_end_is_known = pass.end_is_known;
+    g_free(pass.line);
+}
+
+/* Runs at commits whose standing is another one. */
+static guint count_moved(const struct pass *pass)
+{
+    guint n = 0;
+    for (guint i = pass->first; i < pass->project->commits->len; i++) {
+        const struct store_commit *commit = commit_at(pass->project, i);
+        n += commit->line != (enum store_line)pass->line[i - pass->first] ? commit->n_runs : 0;
+    }
+    return n;
+}
+
+/* Of those runs, which mostly are the latest, one that comes or goes. */
+static bool any_comes_or_goes(const struct pass *pass)
+{
+    const struct store_project *project = pass->project;
+    guint n_left = count_moved(pass);
+    for (guint i = project->runs->len; i > 0 && n_left > 0; i--) {
+        const struct store_run *run = project->runs->pdata[i - 1];
+        enum store_line line = line_of(pass, run->commit);
+        if (line == run->commit->line)
+            continue;
+        n_left--;
+        if (store_run_is_of(run, project->default_branch, true, line) !=
+            store_run_is_of(run, project->default_branch, true, run->commit->line))
+            return true;
+    }
+    return false;
 }
 
 bool branch_line_differs(const struct store_project *project, const struct store_commit *head)
 {
-    g_autofree guint8 *line = branch_line_states(project, head);
-    const char *branch = project->default_branch;
-    for (guint i = 0; i < project->runs->len; i++) {
-        const struct store_run *run = project->runs->pdata[i];
-        enum store_line next = (enum store_line)line[run->commit->position];
-        if (store_run_is_of(run, branch, true, run->commit->line) !=
-            store_run_is_of(run, branch, true, next))
-            return true;
-    }
-    return false;
+    const struct store_commit *known = default_head(project);
+    bool is_new = head && !is_placed(project, head); /* of which nothing is known */
+    guint first = known && head && !is_new ? MIN(known->position, head->position) : 0;
+    struct pass pass = compute(project, is_new ? NULL : head, first);
+    bool differs = any_comes_or_goes(&pass);
+    g_free(pass.line);
+    return differs;
 }
 
 bool branch_line_has_unknown(const struct store_project *project)

@@ -333,9 +333,11 @@ static void test_step_by_step(void)
         }
         for (guint i = 0; i < COMMITS; i++) {
             gint32 n = (gint32)order[i];
-            int first = n == 0 ? -1 : g_rand_int_range(random, MAX(0, n - 4), n);
-            int second =
-                n > 1 && g_rand_int_range(random, 0, 4) == 0 ? g_rand_int_range(random, 0, n) : -1;
+            bool is_root = n == 0 || g_rand_int_range(random, 0, 15) == 0;
+            int first = is_root ? -1 : g_rand_int_range(random, MAX(0, n - 4), n);
+            int second = !is_root && n > 1 && g_rand_int_range(random, 0, 4) == 0
+                             ? g_rand_int_range(random, 0, n)
+                             : -1;
             tell(fixture.store, order[i], first, second == first ? -1 : second);
             if (g_rand_int_range(random, 0, 3) == 0) {
                 g_autofree char *sha = sha_of((guint)g_rand_int_range(random, 0, COMMITS));
