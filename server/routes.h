@@ -58,6 +58,7 @@
     ROUTE("POST",   "/api/import",                         api_import_post,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  "from project machine branch suite better better.*") \
     ROUTE("POST",   "/result/add/json/",                   api_codespeed_add_json, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
     ROUTE("POST",   "/result/add/",                        api_codespeed_add,   HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
+    ROUTE("POST",   "/db_{db}/v4/{suite}/submitRun",       api_lnt_submit,      HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "project commit machine branch") \
     ROUTE("GET",    "/healthz",                            api_healthz,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/readyz",                             api_readyz,          HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of other servers, so that nobody changes their uploader: Codespeed's, and github-action-benchmark's history. They take the token
+// Addresses of other servers, so that nobody changes their uploader: Codespeed's, LNT's, and github-action-benchmark's history. They take the token
 // as a Basic password, too.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -87,6 +87,45 @@ test("Codespeed: a large array in a form", async () => {
   const answer = await addJson(rows);
   assert.equal(answer.status, 202, answer.text.slice(0, 300));
   assert.equal((await runsOf("large"))[0].results.length, 8000);
+});
+
+// ---- LNT ------------------------------------------------------------------------------------------------------------
+
+const report = (run: object = { start_time: "2026-01-05T10:15:00", git_sha: sha(1) }) => ({
+  format_version: "2", machine: { name: "lab", os: "Linux" }, run, tests: [{ name: "a/b", execution_time: [0.5, 0.25] }],
+});
+
+function submit(fields: Record<string, unknown>, query = "") {
+  return client.send("POST", `/db_default/v4/nts/submitRun${query}`, { headers: FORM, body: form(fields) });
+}
+
+test("LNT: a report as lnt submit sends it, twice", async () => {
+  const fields = { input_data: JSON.stringify(report()), commit: "1", select_machine: "match" };
+  const answer = await submit(fields);
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual([answer.json.success, answer.json.error, answer.json.warnings], [true, null, []]);
+  assert.deepEqual((await submit(fields)).json, answer.json);
+  const [run, ...others] = await runsOf("nts");
+  assert.deepEqual(others, []);
+  assert.equal(`api/runs/${run.id}`, answer.json.result_url);
+  assert.deepEqual([run.machine.name, run.commit.sha, run.started], ["lab", sha(1), "2026-01-05T10:15:00Z"]);
+  assert.deepEqual(run.results[0].metrics.execution_time, { unit: "ns", better: "lower", samples: [500000000, 250000000] });
+});
+
+test("LNT: the query stands above the report, and what is wrong is said as LNT says it", async () => {
+  const numbered = { input_data: JSON.stringify(report({ llvm_project_revision: "340123" })) };
+  const refused = await submit(numbered);
+  assert.equal(refused.status, 422);
+  assert.equal(refused.json.success, false);
+  assert.match(refused.json.error, /\?commit=SHA/);
+  assert.equal((await submit(numbered, `?commit=${sha(2)}&project=compiler&branch=main`)).status, 200);
+  const [run] = await runsOf("compiler");
+  assert.deepEqual([run.commit.sha, run.branch], [sha(2), "main"]);
+  const broken = await submit({ input_data: JSON.stringify({ ...report(), tests: [{}, {}] }) });
+  assert.equal(broken.status, 422);
+  assert.match(broken.json.message, /^\/tests\/0\/name: is missing.*\n\/tests\/1\/name/);
+  assert.equal((await submit({ input_data: "{" })).status, 400);
+  assert.match((await submit({ commit: "1" })).json.error, /no field input_data/);
 });
 
 // ---- github-action-benchmark ----------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ after(() => server.stop());
 
 function concrete(route: Route): string {
   const names: Record<string, string> = {
-    id: "first", project: route.path.includes("{change}") || (route.method === "POST" && route.path === "/p/{project}/changes") ? "moved" : "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
+    db: "default", suite: "nts", id: "first", project: route.path.includes("{change}") || (route.method === "POST" && route.path === "/p/{project}/changes") ? "moved" : "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
   };
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(names[name], `the test knows no ${name}`);
@@ -46,6 +46,7 @@ const isApi = (path: string): boolean => /^\/api(\/|$)/.test(path.replace(/\.(cs
 
 function bodyOf(route: Route): unknown {
   if (route.path === "/api/runs") return runDocument({ id: "second" });
+  if (route.path.endsWith("/submitRun")) return { format_version: "2", machine: { name: "box" }, run: { commit: runDocument().commit.sha }, tests: [{ name: "a", execution_time: 1 }] };
   if (route.path.startsWith("/result/add/"))
     return { commitid: runDocument().commit.sha, project: "demo", executable: "x", environment: "box", benchmark: route.path, result_value: 1 };
   if (route.path === "/api/import") return { entries: { all: [{ commit: { id: runDocument().commit.sha }, date: 1.7e12, tool: "go", benches: [{ name: "a", unit: "ns/op", value: 1 }] }] } };
