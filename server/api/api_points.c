@@ -240,8 +240,8 @@ static GString *answer(struct points_query *query, GError **error)
     query->series = series_of_path(query->request, query->snapshot, error);
     if (!query->series || !parse_query(query, error) ||
         !line_query_resolve(&query->line, query->series->project, &range, error) ||
-        http_not_modified(query->request, store_version(query->snapshot, query->series->project),
-                          http_format_type(query->format)))
+        http_answered(query->request, store_version(query->snapshot, query->series->project),
+                      http_format_type(query->format)))
         return NULL;
     g_autoptr(GArray) points =
         series_line_read(query->snapshot, query->series, &query->line, &range, error);

@@ -163,9 +163,10 @@ static GArray *collect_inputs(StoreSnapshot *snapshot, const struct line_branche
 {
     GArray *inputs =
         g_array_sized_new(FALSE, FALSE, sizeof(struct commit_point_input), points->len);
+    guint place = 0;
     for (guint i = 0; i < points->len; i++) {
         const struct store_point *point = &g_array_index(points, struct store_point, i);
-        const struct store_run *run = store_run_by_seq(snapshot, point->run_seq);
+        const struct store_run *run = store_run_from(snapshot, &place, point->run_seq);
         if (!run || !is_wanted(branches, range, run))
             continue;
         struct commit_point_input input = {.position = run->commit->position,

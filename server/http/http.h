@@ -134,7 +134,11 @@ void http_response_header(HttpRequest *request, const char *name, const char *va
 /* Sets the strong ETag from (build, version, path, query, type) and answers 304 where the client
  * has it: then true, and the handler returns. */
 bool http_not_modified(HttpRequest *request, int64_t version, const char *content_type);
-/* The same where a text tells the content, such as its digest. */
+/* The same, and where this answer was given before it is given again: then, too, true. Afterwards
+ * http_respond keeps what it answers for the next one who asks. Only for answers that are the same
+ * for everybody: that hold nothing of who asks, of the Host, or of the moment. */
+bool http_answered(HttpRequest *request, int64_t version, const char *content_type);
+/* The same as http_not_modified where a text tells the content, such as its digest. */
 bool http_not_modified_content(HttpRequest *request, const char *content, const char *content_type);
 
 /* The handler returns without an answer; later, any one thread responds and then calls

@@ -61,7 +61,7 @@ bool http_not_modified_content(HttpRequest *request, const char *content, const 
     answer->etag = etag_make(request, content, content_type);
     if (!wanted || answer->given || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
         return false;
-    g_autofree char *gzipped = g_strconcat(answer->etag, GZIP_SUFFIX, NULL);
+    g_autofree char *gzipped = http_etag_opaque(answer->etag, true);
     bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
     bool has_gzipped = takes_gzip && http_etag_matches(wanted, gzipped);
     if (!has_gzipped && !http_etag_matches(wanted, answer->etag))
@@ -72,7 +72,13 @@ bool http_not_modified_content(HttpRequest *request, const char *content, const 
     return true;
 }
 
+char *http_etag_opaque(const char *etag, bool is_gzip)
+{
+    return g_strconcat(etag, is_gzip ? GZIP_SUFFIX : "", NULL);
+}
+
 char *http_etag_value(const struct http_answer *answer)
 {
-    return g_strdup_printf("\"%s%s\"", answer->etag, answer->is_gzip ? GZIP_SUFFIX : "");
+    g_autofree char *tag = http_etag_opaque(answer->etag, answer->is_gzip);
+    return g_strdup_printf("\"%s\"", tag);
 }

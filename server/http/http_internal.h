@@ -100,6 +100,14 @@ struct http_once {
     size_t bytes;
 };
 
+/* See http_answers.c. Under `lock`. */
+struct http_answers {
+    pthread_mutex_t lock;
+    GHashTable *by_tag; /* struct http_kept_bytes * */
+    GQueue order;       /* the same, most recently used first */
+    size_t bytes;
+};
+
 struct http_server {
     struct http_options options; /* its strings are copies */
     HttpRouter *router;
@@ -112,6 +120,7 @@ struct http_server {
     struct http_loop loops[HTTP_LOOPS];
     struct http_workers workers;
     struct http_once once;
+    struct http_answers answers;
     atomic_ullong next_id;
     atomic_bool draining; /* no new connections, answers close theirs */
     atomic_bool stop;     /* event threads end when nothing is in flight */
@@ -154,6 +163,8 @@ struct http_answer {
     size_t length;              /* of a stream: so far */
     struct http_stream *stream; /* NULL: the body is whole, in bytes */
     bool is_static, is_gzip;
+    bool is_kept;       /* it may be given again: http_answers.c */
+    GBytes *shared;     /* what holds `bytes`, where is_static is for it; or NULL */
     GPtrArray *headers; /* struct http_pair * */
     char *etag;         /* without quotes and suffix */
 };
@@ -268,6 +279,13 @@ typedef void (*http_header_fn)(void *to, const char *name, const char *value);
 void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to);
 void http_response_clear(HttpRequest *request);
 
+void http_answer_share(struct http_answer *answer, GBytes *bytes); /* its body; takes it */
+
+/* http_answers.c */
+void http_answers_init(struct http_answers *answers);
+void http_answers_clear(struct http_answers *answers);
+void http_answers_keep(HttpRequest *request); /* once its body is what will be sent */
+
 /* http_once.c */
 void http_once_init(struct http_once *once);
 void http_once_clear(struct http_once *once);
@@ -280,7 +298,8 @@ void http_cors_each_header(const HttpRequest *request, http_header_fn each, void
 
 /* http_etag.c */
 bool http_etag_matches(const char *if_none_match, const char *tag);
-char *http_etag_value(const struct http_answer *answer); /* with its quotes */
+char *http_etag_opaque(const char *etag, bool is_gzip);  /* with the suffix of its coding */
+char *http_etag_value(const struct http_answer *answer); /* with its quotes, too */
 
 /* http_server.c */
 void http_server_log(const HttpServer *server, const char *format, ...) G_GNUC_PRINTF(2, 3);

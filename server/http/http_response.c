@@ -67,6 +67,17 @@ void http_respond(HttpRequest *request, unsigned status, const char *content_typ
     answer->bytes = g_string_free(body, FALSE);
     http_once_keep(request);
     answer_compress(request);
+    http_answers_keep(request);
+}
+
+void http_answer_share(struct http_answer *answer, GBytes *bytes)
+{
+    gsize length;
+    answer->shared = bytes;
+    gconstpointer data = g_bytes_get_data(bytes, &length);
+    answer->bytes = (char *)(gsize)data; /* is_static: never written */
+    answer->length = length;
+    answer->is_static = true;
 }
 
 void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
@@ -162,6 +173,7 @@ void http_response_clear(HttpRequest *request)
         g_free(answer->bytes);
     answer->bytes = NULL;
     g_clear_pointer(&answer->stream, http_stream_free);
+    g_clear_pointer(&answer->shared, g_bytes_unref);
     g_clear_pointer(&answer->content_type, g_free);
     g_clear_pointer(&answer->etag, g_free);
     g_clear_pointer(&answer->headers, g_ptr_array_unref);

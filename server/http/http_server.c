@@ -84,6 +84,7 @@ static HttpServer *server_new(const struct http_options *options)
     server->listen_fd = -1;
     pthread_mutex_init(&server->busy_lock, NULL);
     http_once_init(&server->once);
+    http_answers_init(&server->answers);
     pthread_cond_init(&server->busy_none, NULL);
     pthread_mutex_init(&server->workers.lock, NULL);
     pthread_cond_init(&server->workers.wake, NULL);
@@ -226,6 +227,7 @@ static void server_free(HttpServer *server)
     g_free((char *)(gsize)server->options.product);
     g_strfreev(server->cors_origins);
     http_once_clear(&server->once);
+    http_answers_clear(&server->answers);
     g_free(server);
 }
 

@@ -217,6 +217,9 @@ struct store_machine *store_machine_find(StoreSnapshot *snapshot, const char *na
 struct store_benchmark *store_benchmark_find(const struct store_project *project, const char *name);
 struct store_series *store_series_by_id(StoreSnapshot *snapshot, int64_t id);
 struct store_run *store_run_by_seq(StoreSnapshot *snapshot, int64_t seq);
+/* The same, quick for many that are asked for in ascending order: *place, 0 at first, is where the
+ * latest one was. */
+struct store_run *store_run_from(StoreSnapshot *snapshot, guint *place, int64_t seq);
 struct store_run *store_run_find(StoreSnapshot *snapshot, const char *id);
 /* A full sha, or 7 digits or more that name one known commit; ERROR_NOT_FOUND, or ERROR_CONFLICT
  * where it names several. */

@@ -116,6 +116,27 @@ struct store_run *store_run_by_seq(StoreSnapshot *snapshot, int64_t seq)
     return run && run->seq == seq ? run : NULL;
 }
 
+static int64_t seq_at(const GPtrArray *runs, guint place)
+{
+    return place < runs->len ? ((const struct store_run *)runs->pdata[place])->seq : INT64_MAX;
+}
+
+/* Steps that double until one has gone too far, then halves. */
+struct store_run *store_run_from(StoreSnapshot *snapshot, guint *place, int64_t seq)
+{
+    const GPtrArray *runs = snapshot->catalogue->runs;
+    guint low = seq < seq_at(runs, *place) ? 0 : *place, step = 1;
+    while (seq_at(runs, low + step) <= seq) {
+        low += step;
+        step *= 2;
+    }
+    for (step /= 2; step > 0; step /= 2)
+        if (seq_at(runs, low + step) <= seq)
+            low += step;
+    *place = low;
+    return seq_at(runs, low) == seq ? runs->pdata[low] : NULL;
+}
+
 struct store_run *store_run_find(StoreSnapshot *snapshot, const char *id)
 {
     return g_hash_table_lookup(snapshot->catalogue->run_by_id, id);

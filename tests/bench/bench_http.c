@@ -19,6 +19,7 @@
 #define PAGE_READS       300
 #define POSTS_PER_S_MAX  4000 /* documents that are made ready */
 #define WARM_UP_REQUESTS 20
+#define FRESH_MS         INT64_C(90000000000000) /* later than any commit */
 
 /* ---- Posts ---- */
 
@@ -155,21 +156,28 @@ static void measure_posts(const char *base, const GArray *documents, guint n_cli
 
 /* ---- Reads ---- */
 
-/* What a GET costs; returns the ETag. */
+/* What a GET costs; returns the ETag. A target that ends in "=" is given another number each time,
+ * so that no answer was given before. */
 static char *measure_get(const struct server_process *server, guint n, const char *target,
                          const char *headers)
 {
+    bool is_fresh = g_str_has_suffix(target, "=");
     g_autoptr(GArray) latencies_s = g_array_new(FALSE, FALSE, sizeof(double));
     struct http_talk talk;
     http_talk_open(&talk, server->port);
-    for (guint i = 0; i < WARM_UP_REQUESTS; i++)
-        http_talk_get(&talk, target, headers);
+    for (guint i = 0; i < WARM_UP_REQUESTS; i++) {
+        g_autofree char *fresh =
+            is_fresh ? g_strdup_printf("%s%" G_GINT64_FORMAT, target, FRESH_MS - 1 - i) : NULL;
+        http_talk_get(&talk, fresh ? fresh : target, headers);
+    }
     if (talk.status != 200 && talk.status != 304)
         g_error("%s: %s", target, talk.received->str);
     double cpu = server_process_cpu_seconds(server);
     for (guint i = 0; i < n; i++) {
+        g_autofree char *fresh =
+            is_fresh ? g_strdup_printf("%s%" G_GINT64_FORMAT, target, FRESH_MS + i) : NULL;
         double start = bench_load_now_seconds();
-        http_talk_get(&talk, target, headers);
+        http_talk_get(&talk, fresh ? fresh : target, headers);
         double latency_s = bench_load_now_seconds() - start;
         g_array_append_val(latencies_s, latency_s);
     }
@@ -220,6 +228,9 @@ static void measure_reads(const char *path)
            BENCH_PREFILL_RUNS + BENCH_TREND_RUNS, BENCH_TREND_RUNS);
     g_autofree char *points = find_points_target(&server);
     measure_get_ways(&server, READS, points);
+    g_autofree char *fresh = g_strconcat(points, "?to=", NULL);
+    g_free(measure_get(&server, READS, fresh, ""));
+    g_free(measure_get(&server, READS, fresh, "Accept-Encoding: gzip\r\n"));
     measure_get_ways(&server, PAGE_READS, "/p/demo/b/SerialTaskGroup?machine=trend");
     measure_get_ways(&server, PAGE_READS, "/p/demo/b/ThreadPoolSpawn?machine=machine-1");
     measure_get_ways(&server, PAGE_READS, "/api/runs?bench=ThreadPoolSpawn");

@@ -242,6 +242,21 @@ static inline void handle_pieces(HttpRequest *request)
     http_respond_pieces(request, HTTP_TEXT, g_string_new("first\n"), &rest);
 }
 
+/* "number N" of the times that it was made; ?tag= is its version, ?limit= its lines. */
+static inline void handle_kept(HttpRequest *request)
+{
+    struct fixture *fixture = fixture_of(request);
+    const char *tag = http_request_query(request, "tag"),
+               *limit = http_request_query(request, "limit");
+    if (http_answered(request, tag ? g_ascii_strtoll(tag, NULL, 10) : 0, HTTP_TEXT))
+        return;
+    GString *text = g_string_new(NULL);
+    int number = atomic_fetch_add(&fixture->created, 1);
+    for (gint64 i = limit ? g_ascii_strtoll(limit, NULL, 10) : 1; i > 0; i--)
+        g_string_append_printf(text, "number %d\n", number);
+    http_respond(request, 200, HTTP_TEXT, text);
+}
+
 /* Counts what it creates. */
 static inline void handle_create(HttpRequest *request)
 {
@@ -278,6 +293,7 @@ static const struct http_route fixture_routes[] = {
     {"GET", "/api/list.csv", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/list.ndjson", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/pieces", handle_pieces, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, "tag"},
+    {"GET", "/api/kept", handle_kept, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, "tag limit"},
     {"POST", "/api/create", handle_create, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, "tag"},
     {"GET", "/chart/{name}.svg", handle_echo, HTTP_READ, HTTP_REVALIDATE, HTTP_QUICK, NULL},
     {"GET", "/assets/{file}", handle_asset, HTTP_READ, HTTP_IMMUTABLE, HTTP_QUICK, NULL},

@@ -151,12 +151,75 @@ static void test_304_then_get(void)
     close(fd);
 }
 
+/* ---- Answers that are given again ---- */
+
+static void assert_kept(struct fixture *own, const char *target, const char *headers,
+                        const char *begins)
+{
+    struct answer answer = fixture_request(own, "GET", target, headers, NULL);
+    g_autofree char *coding = answer_header(&answer, "Content-Encoding");
+    GByteArray *body = coding ? gunzip(answer.body) : g_byte_array_ref(answer.body);
+    g_assert_cmpuint(answer.status, ==, 200);
+    if (body->len < strlen(begins) || memcmp(body->data, begins, strlen(begins)) != 0)
+        g_error("%s: %.*s instead of %s", target, (int)MIN(body->len, 20u), body->data, begins);
+    g_byte_array_unref(body);
+    answer_clear(&answer);
+}
+
+static void test_kept(void)
+{
+    static const char gzip[] = "Accept-Encoding: gzip\r\n";
+    struct fixture own = {0};
+    fixture_start(&own);
+    assert_kept(&own, "/api/kept?tag=1", "", "number 0");
+    assert_kept(&own, "/api/kept?tag=1", "", "number 0");
+    assert_kept(&own, "/api/kept?tag=1", gzip, "number 0"); /* short ones are never compressed */
+    assert_kept(&own, "/api/kept?tag=2", "", "number 1");
+    assert_kept(&own, "/api/kept?tag=1", "", "number 0");
+    assert_kept(&own, "/api/kept?limit=1000", "", "number 2");
+    assert_kept(&own, "/api/kept?limit=1000", gzip, "number 3"); /* each coding is its own */
+    assert_kept(&own, "/api/kept?limit=1000", gzip, "number 3");
+    assert_kept(&own, "/api/kept?limit=1000", "", "number 2");
+    struct answer first = fixture_request(&own, "GET", "/api/kept?limit=1000", gzip, NULL);
+    g_autofree char *tag = answer_header(&first, "ETag");
+    g_autofree char *condition = g_strdup_printf("If-None-Match: %s\r\n%s", tag, gzip);
+    struct answer again = fixture_request(&own, "GET", "/api/kept?limit=1000", condition, NULL);
+    g_assert_cmpuint(again.status, ==, 304);
+    assert_header(&again, "ETag", tag);
+    answer_clear(&first);
+    answer_clear(&again);
+    struct answer head = fixture_request(&own, "HEAD", "/api/kept?limit=1000", "", NULL);
+    assert_header(&head, "Content-Length", "9000");
+    answer_clear(&head);
+    fixture_stop(&own);
+}
+
+/* Within 16 MiB: the least recently used goes first; what is over 1 MiB is not kept at all. */
+static void test_kept_bounds(void)
+{
+    struct fixture own = {0};
+    fixture_start(&own);
+    assert_kept(&own, "/api/kept?limit=200000", "", "number 0");
+    assert_kept(&own, "/api/kept?limit=200000", "", "number 1");
+    assert_kept(&own, "/api/kept?limit=90000&tag=1", "", "number 2");
+    assert_kept(&own, "/api/kept?limit=90000&tag=2", "", "number 3");
+    for (int i = 3; i < 23; i++) {
+        g_autofree char *target = g_strdup_printf("/api/kept?limit=90000&tag=%d", i);
+        assert_kept(&own, target, "", "number ");
+        assert_kept(&own, "/api/kept?limit=90000&tag=1", "", "number 2"); /* used again and again */
+    }
+    assert_kept(&own, "/api/kept?limit=90000&tag=2", "", "number 24");
+    fixture_stop(&own);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/http/cache/gzip", test_gzip);
     g_test_add_func("/http/cache/gzip-accepted", test_gzip_accepted);
     g_test_add_func("/http/cache/etag", test_etag);
+    g_test_add_func("/http/cache/kept", test_kept);
+    g_test_add_func("/http/cache/kept-bounds", test_kept_bounds);
     g_test_add_func("/http/cache/static", test_static);
     g_test_add_func("/http/cache/304-then-get", test_304_then_get);
     fixture_start(&fixture);
