@@ -105,8 +105,11 @@ static void tell_since(Delivery *delivery, const Run *run, const GPtrArray *know
 void history_before_run(Delivery *delivery, const Settings *settings, const Run *run)
 {
     g_autoptr(GPtrArray) ancestors = git_first_parents(run->commit.sha, ASK_ANCESTORS_MAX);
-    if (!ancestors)
-        return; /* this clone does not hold it */
+    if (!ancestors) {
+        history_say_shallow("and does not hold the run's commit: what lies before it is told by "
+                            "nobody");
+        return;
+    }
     g_autoptr(GPtrArray) chosen = choose(ancestors);
     g_autoptr(GPtrArray) known = ask_known(settings, run->project, chosen);
     if (!known)

@@ -170,8 +170,12 @@ static char *distance(guint n)
 char *comparison_base_words(const Comparison *comparison)
 {
     const struct store_commit *measured = comparison->measured, *merge = comparison->merge_base;
+    const struct store_run *head = comparison->head.run;
     if (!measured)
         return NULL;
+    if (!comparison->is_base_proven && head && !series_judge_is_aside(head))
+        return NULL; /* the history that is judged is in order of time where parents are not known
+                      */
     if (!comparison->is_base_proven)
         return g_strdup_printf("against %.12s, the newest measured before it; whether it is an "
                                "ancestor is not known",

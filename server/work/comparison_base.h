@@ -29,5 +29,6 @@ void comparison_base_before(const struct store_run *run, GHashTable *machines,
 const struct store_commit *comparison_base_left_at(const struct store_run *run);
 
 /* "against the merge base 1a2b3c4d5e6f", with how far the measured commit is behind; NULL where the
- * base was measured itself, or nothing was. The caller frees it. */
+ * base was measured itself, nothing was, or a run is judged in order of time alone. The caller
+ * frees it. */
 char *comparison_base_words(const Comparison *comparison);

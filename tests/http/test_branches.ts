@@ -135,6 +135,16 @@ test("a pull request is compared with its merge base, or the nearest measured co
   assert.equal(verdict.base.commit, sha("u3"));
 });
 
+test("a pull request whose ancestry nobody told is compared with what was measured before it, and that is said", async () => {
+  const bare = (i: number) => ({ sha: sha(`bare${i}`), time: at(i) });
+  for (let i = 0; i < 12; i++) await client.store(runAt("bare", i, steady, { id: `bare-${i}`, commit: bare(i) }));
+  await client.store(runAt("bare", 12, steady, { id: "bare-pr", commit: bare(12), branch: "fix", reason: "pull-request" }));
+  const verdict = await judged(client, "bare-pr");
+  assert.deepEqual([verdict.merge_base, verdict.measured_base, verdict.behind], [null, sha("bare11"), null]);
+  assert.match(verdict.sentence, new RegExp(`against ${sha("bare11").slice(0, 12)}, the newest measured before it; whether it is an ancestor is not known$`));
+  assert.match((await judged(client, "bare-11")).sentence, /^1 unchanged$/);
+});
+
 test("a pull request into another branch is compared with that branch", async () => {
   await storeHistory(client, "release", 0, 12, steady);
   const old = (value: number) => [{ bench: "B", level: () => value }];
