@@ -38,6 +38,12 @@
     LIST(ROUTE,     "/api/projects",                       api_projects_list,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects/{project}",             api_project_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
     ROUTE("PUT",    "/api/projects/{project}",             api_project_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
+    ROUTE("PUT",    "/api/projects/{project}/benchmarks/{bench}", api_benchmark_put, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
+    ROUTE("GET",    "/api/projects/{project}/renames",     api_renames_get,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
+    ROUTE("GET",    "/api/projects/{project}/retention",   api_retention_get,   HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
+    ROUTE("PUT",    "/api/projects/{project}/retention",   api_retention_put,   HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
+    ROUTE("POST",   "/api/projects/{project}/retention/try", api_retention_try, HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  "") \
+    ROUTE("PUT",    "/api/machines/{machine}",             api_machine_put,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/projects/{project}/rules",       api_rules_get,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "before") \
     ROUTE("POST",   "/api/projects/{project}/rules/try",   api_rules_try,       HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "") \
     LIST(ROUTE,     "/api/projects/{project}/commits",     api_commits_list,    HTTP_QUICK, "branch+ sha+ ") \

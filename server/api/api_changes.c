@@ -309,7 +309,8 @@ void api_changes_list(HttpRequest *request)
                                           "muted",       "by_rule",
                                           "expectation", "expected_in_advance",
                                           NULL};
-    static const struct api_list_spec spec = {.plural = "changes",
+    static const struct api_list_spec spec = {.gives_way = true,
+                                              .plural = "changes",
                                               .n_cursor_fields = 1,
                                               .members = members,
                                               .columns = columns,

@@ -169,7 +169,8 @@ void api_commits_list(HttpRequest *request)
         "sha",    "parents",           "time",        "author", "subject",  "trailers",
         "branch", "on_default_branch", "provisional", "runs",   "position", "page",
         NULL};
-    static const struct api_list_spec spec = {.plural = "commits",
+    static const struct api_list_spec spec = {.gives_way = true,
+                                              .plural = "commits",
                                               .n_cursor_fields = 2,
                                               .members = members,
                                               .columns = columns,

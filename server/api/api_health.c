@@ -108,6 +108,20 @@ static void append_work(GString *out, const struct work_status *status)
                   "Judgements that failed and were tried again.", status->failures);
 }
 
+static void append_retention(GString *out, const struct retention_status *status)
+{
+    append_metric(out, "breakeven_retention_running", "gauge",
+                  "1 while what is kept too long is removed.", status->is_running ? 1 : 0);
+    append_metric(out, "breakeven_retention_waiting", "gauge",
+                  "Runs that the pass at hand has yet to do.", status->waiting);
+    append_metric(out, "breakeven_retention_runs_deleted_total", "counter",
+                  "Runs deleted by rules since the start.", status->n_deleted);
+    append_metric(out, "breakeven_retention_runs_dropped_total", "counter",
+                  "Runs whose samples were dropped by rules since the start.", status->n_dropped);
+    append_metric(out, "breakeven_retention_failures_total", "counter",
+                  "Removals that failed and were tried again.", status->failures);
+}
+
 void api_metrics(HttpRequest *request)
 {
     const struct context *context = context_of(request);
@@ -130,5 +144,8 @@ void api_metrics(HttpRequest *request)
     struct work_status work;
     work_status(context->work, &work);
     append_work(out, &work);
+    struct retention_status retention;
+    retention_status(work_retention(context->work), &retention);
+    append_retention(out, &retention);
     http_respond(request, 200, PROMETHEUS, out);
 }

@@ -185,7 +185,8 @@ static bool write_rows(struct api_list *list, struct page *page, GError **error)
     gsize bytes_max = list->is_whole ? API_LIST_PIECE_BYTES : API_LIST_BYTES_MAX;
     guint n_rows = MIN(list->limit, list->items->len), i = 0;
     for (; i < n_rows && (i == 0 || page->body->len < bytes_max); i++)
-        if (!write_row(list, g_ptr_array_index(list->items, i), page, error))
+        if ((list->spec->gives_way && !store_snapshot_give_way(list->snapshot, error)) ||
+            !write_row(list, g_ptr_array_index(list->items, i), page, error))
             return false;
     list->has_more = i > 0 && (list->has_more || i < list->items->len);
     if (i > 0)

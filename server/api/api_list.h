@@ -38,6 +38,8 @@ struct api_list {
 };
 
 struct api_list_spec {
+    /* Between its rows writers go first: its items are runs, commits, series or its own. */
+    bool gives_way;
     const char *plural;    /* the array's name in the answer; its first letter marks the cursor */
     guint n_cursor_fields; /* 1 to API_LIST_FIELDS_MAX */
     guint limit_default, limit_max; /* of a page in JSON; 0: those above */

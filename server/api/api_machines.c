@@ -4,6 +4,8 @@
 #include "server/api/api_list.h"
 #include "server/routes.h"
 
+#include <string.h>
+
 static const char *machine_name(gconstpointer item)
 {
     return ((const struct store_machine *)item)->name;
@@ -65,6 +67,89 @@ void api_machines_list(HttpRequest *request)
     api_list_serve(request, &spec, NULL);
 }
 
+/* ---- What changed
+ * ----------------------------------------------------------------------------------------------
+ */
+
+#define CHANGES_MAX 100u
+
+/* struct run_param * by name; empty where the facts are not known. */
+static GPtrArray *facts_of(const GPtrArray *environments, const char *digest)
+{
+    for (guint i = 0; i < environments->len; i++) {
+        const struct store_environment *environment =
+            (const struct store_environment *)g_ptr_array_index(environments, i);
+        GPtrArray *facts = environment->facts_json && strcmp(environment->digest, digest) == 0
+                               ? run_params_parse(environment->facts_json)
+                               : NULL;
+        if (facts)
+            return facts;
+    }
+    return run_params_new();
+}
+
+static void write_fact(struct json_writer *writer, const char *name, const char *before,
+                       const char *after)
+{
+    if (g_strcmp0(before, after) == 0)
+        return;
+    json_writer_object(writer, NULL);
+    json_writer_string(writer, "fact", name);
+    json_writer_string(writer, "before", before);
+    json_writer_string(writer, "after", after);
+    json_writer_end(writer);
+}
+
+/* Both are sorted by name. */
+static void write_differences(struct json_writer *writer, const GPtrArray *before,
+                              const GPtrArray *after)
+{
+    guint b = 0, a = 0;
+    while (b < before->len || a < after->len) {
+        const struct run_param *left =
+            b < before->len ? (const struct run_param *)before->pdata[b] : NULL;
+        const struct run_param *right =
+            a < after->len ? (const struct run_param *)after->pdata[a] : NULL;
+        int order = !left ? 1 : !right ? -1 : strcmp(left->name, right->name);
+        write_fact(writer, order <= 0 ? left->name : right->name, order <= 0 ? left->value : NULL,
+                   order >= 0 ? right->value : NULL);
+        b += order <= 0;
+        a += order >= 0;
+    }
+}
+
+static void write_changes(struct json_writer *writer, StoreSnapshot *snapshot,
+                          const struct store_machine *machine, const GPtrArray *environments)
+{
+    g_autoptr(GArray) changes = store_machine_changes(snapshot, machine, CHANGES_MAX);
+    json_writer_array(writer, "changes");
+    for (guint i = changes->len; i-- > 0;) {
+        const struct store_environment_change *change =
+            &g_array_index(changes, struct store_environment_change, i);
+        g_autoptr(GPtrArray) before = facts_of(environments, change->before);
+        g_autoptr(GPtrArray) after = facts_of(environments, change->after);
+        json_writer_object(writer, NULL);
+        json_writer_string(writer, "run", change->run->id);
+        json_writer_string(writer, "project", change->run->project->name);
+        json_writer_string(writer, "commit", change->run->commit->sha);
+        api_write_time_ms(writer, "received", change->run->received_ms);
+        json_writer_string(writer, "before", change->before);
+        json_writer_string(writer, "after", change->after);
+        json_writer_array(writer, "facts");
+        write_differences(writer, before, after);
+        json_writer_end(writer);
+        json_writer_end(writer);
+    }
+    json_writer_end(writer);
+}
+
+static void write_aliases(struct json_writer *writer, StoreSnapshot *snapshot,
+                          const struct store_machine *machine)
+{
+    g_autoptr(GPtrArray) aliases = store_machine_aliases(snapshot, machine);
+    api_write_strings(writer, "aliases", aliases);
+}
+
 /* NULL: the environments could not be read. */
 static GString *render_machine(StoreSnapshot *snapshot, const struct store_machine *machine,
                                GError **error)
@@ -89,6 +174,8 @@ static GString *render_machine(StoreSnapshot *snapshot, const struct store_machi
         json_writer_end(&writer);
     }
     json_writer_end(&writer);
+    write_changes(&writer, snapshot, machine, environments);
+    write_aliases(&writer, snapshot, machine);
     json_writer_end(&writer);
     g_string_append_c(body, '\n');
     return body;

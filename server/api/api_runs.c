@@ -6,6 +6,7 @@
 #include "server/api/api_list.h"
 #include "server/api/run_results.h"
 #include "server/routes.h"
+#include "server/store/store_retention.h"
 
 struct runs_query {
     struct store_filter filter;
@@ -170,7 +171,7 @@ static void free_query(gpointer item)
 
 #define LIST_SPEC(which)                                                                           \
     {                                                                                              \
-        .plural = "runs", .n_cursor_fields = 1, .members = which##_members,                        \
+        .gives_way = true, .plural = "runs", .n_cursor_fields = 1, .members = which##_members,     \
         .columns = which##_columns, .open = open_filter, .collect = collect,                       \
         .write_json = row_json, .write_csv = row_csv, .place = place, .free_user = free_query      \
     }
@@ -199,7 +200,8 @@ static void set_not_found(GError **error, const char *id)
 }
 
 /* NULL with the error, or with none where the client has the document already. */
-static Run *document_of_path(HttpRequest *request, StoreSnapshot *snapshot, GError **error)
+static Run *document_of_path(HttpRequest *request, StoreSnapshot *snapshot, int64_t *out_dropped_ms,
+                             GError **error)
 {
     const char *id = http_request_segment(request, "id");
     const struct store_run *run = store_run_find(snapshot, id);
@@ -208,9 +210,22 @@ static Run *document_of_path(HttpRequest *request, StoreSnapshot *snapshot, GErr
         return NULL;
     }
     g_autofree char *digest = store_run_digest(snapshot, run->seq, error);
-    if (!digest || http_not_modified_content(request, digest, HTTP_JSON))
+    g_autofree char *content =
+        digest && run->samples_dropped ? g_strconcat(digest, "-dropped", NULL) : g_strdup(digest);
+    if (!content || http_not_modified_content(request, content, HTTP_JSON) ||
+        !store_samples_dropped(snapshot, run->seq, out_dropped_ms, error))
         return NULL;
     return store_run_document(snapshot, run->seq, error);
+}
+
+/* Beside what was posted: that its samples are gone, and since when. */
+static void say_dropped(GString *body, int64_t dropped_ms)
+{
+    struct json_writer writer = JSON_WRITER_INIT(body);
+    g_string_truncate(body, body->len - 1); /* the brace that ends the document */
+    g_string_append(body, ",\"samples_dropped\":");
+    api_write_time_ms(&writer, NULL, dropped_ms);
+    g_string_append_c(body, '}');
 }
 
 void api_run_get(HttpRequest *request)
@@ -219,7 +234,8 @@ void api_run_get(HttpRequest *request)
     StoreSnapshot *snapshot = context_snapshot(request);
     if (!snapshot)
         return;
-    g_autoptr(Run) document = document_of_path(request, snapshot, &error);
+    int64_t dropped_ms = 0;
+    g_autoptr(Run) document = document_of_path(request, snapshot, &dropped_ms, &error);
     store_snapshot_end(snapshot);
     if (!document) {
         if (error)
@@ -228,6 +244,8 @@ void api_run_get(HttpRequest *request)
     }
     GString *body = g_string_sized_new(4096);
     run_print(document, body);
+    if (dropped_ms > 0)
+        say_dropped(body, dropped_ms);
     g_string_append_c(body, '\n');
     http_respond(request, 200, HTTP_JSON, body);
 }

@@ -106,7 +106,8 @@ void api_series_list(HttpRequest *request)
     static const char *const members[] = {"id",      "project",    "bench", "params",
                                           "machine", "metric",     "unit",  "better",
                                           "points",  "points_url", "page",  NULL};
-    static const struct api_list_spec spec = {.plural = "series",
+    static const struct api_list_spec spec = {.gives_way = true,
+                                              .plural = "series",
                                               .n_cursor_fields = 1,
                                               .members = members,
                                               .free_user = api_filter_free,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which result of a document is which case of the store: the store leaves a project's default
- * parameters out of a case's identity and follows aliases of benchmarks, a document holds what was
- * sent. Pure but for the catalogue it reads; one thread at a time. */
+ * Which result of a document is which case of the store: a case is shown under the names that its
+ * own stand for and without a project's default parameters, a document holds what was sent. Pure
+ * but for the catalogue it reads; one thread at a time. */
 #pragma once
 
 #include "server/store/store.h"

@@ -200,6 +200,9 @@ static int compare_facet_names(gconstpointer a, gconstpointer b)
     return strcmp((*(const struct facet *const *)a)->name, (*(const struct facet *const *)b)->name);
 }
 
+#define PARAM_NAMES_MAX 1024u /* that are counted: a benchmark with more has no use for them here  \
+                               */
+
 /* How many series have a parameter. */
 struct param_use {
     const char *name;
@@ -225,6 +228,8 @@ static GArray *count_params(const GPtrArray *candidates)
         for (guint k = 0; k < params->len; k++) {
             struct param_use use = {.name = ((const struct run_param *)params->pdata[k])->name};
             guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, use.name));
+            if (place == 0 && uses->len == PARAM_NAMES_MAX)
+                continue;
             if (place == 0) {
                 g_array_append_val(uses, use);
                 place = uses->len;

@@ -2,6 +2,7 @@
  * The catalogue's structures and indexes (see catalogue.h). Knows no SQL and no rule of what may
  * change; the writer thread changes it, any thread reads it under the lock. */
 #include "server/store/catalogue.h"
+#include "server/store/catalogue_lines.h"
 #include "server/store/catalogue_rules.h"
 #include <string.h>
 
@@ -66,13 +67,17 @@ Catalogue *catalogue_new(void)
     pthread_rwlock_init(&catalogue->lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
     catalogue->projects = g_ptr_array_new_with_free_func(free_project);
-    catalogue->machines = g_ptr_array_new_with_free_func(free_machine);
+    catalogue->machines = g_ptr_array_new();
+    catalogue->all_machines = g_ptr_array_new_with_free_func(free_machine);
     catalogue->project_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     catalogue->machine_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    catalogue->machine_aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    catalogue->joined_by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     catalogue->series_by_id = g_ptr_array_new_with_free_func(free_series);
     catalogue->commits_by_id = g_ptr_array_new_with_free_func(free_commit);
     catalogue->benchmarks = g_ptr_array_new_with_free_func(free_benchmark);
     catalogue->runs = g_ptr_array_new_with_free_func(free_run);
+    catalogue->removed = g_ptr_array_new_with_free_func(free_run);
     catalogue->run_by_id = g_hash_table_new(g_str_hash, g_str_equal);
     catalogue->environment_by_digest =
         g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_environment);
@@ -95,12 +100,16 @@ void catalogue_free(Catalogue *catalogue)
     g_hash_table_unref(catalogue->topology_by_digest);
     g_hash_table_unref(catalogue->project_by_name);
     g_hash_table_unref(catalogue->machine_by_name);
+    g_hash_table_unref(catalogue->machine_aliases);
+    g_hash_table_unref(catalogue->joined_by_key);
     g_ptr_array_unref(catalogue->runs);
+    g_ptr_array_unref(catalogue->removed);
     g_ptr_array_unref(catalogue->series_by_id);
     g_ptr_array_unref(catalogue->commits_by_id);
     g_ptr_array_unref(catalogue->projects);
     g_ptr_array_unref(catalogue->benchmarks);
     g_ptr_array_unref(catalogue->machines);
+    g_ptr_array_unref(catalogue->all_machines);
     g_hash_table_unref(catalogue->environment_by_digest);
     g_hash_table_unref(catalogue->texts);
     pthread_rwlock_destroy(&catalogue->lock);
@@ -112,9 +121,29 @@ void catalogue_read_lock(Catalogue *catalogue)
     pthread_rwlock_rdlock(&catalogue->lock);
 }
 
+/* Under the lock nobody but paused snapshots can hold a run that was removed before. */
 void catalogue_write_lock(Catalogue *catalogue)
 {
+    g_atomic_int_inc(&catalogue->n_writers);
     pthread_rwlock_wrlock(&catalogue->lock);
+    if (g_atomic_int_get(&catalogue->n_paused) == 0)
+        g_ptr_array_set_size(catalogue->removed, 0);
+}
+
+void catalogue_write_unlock(Catalogue *catalogue)
+{
+    pthread_rwlock_unlock(&catalogue->lock);
+    g_atomic_int_add(&catalogue->n_writers, -1);
+}
+
+void catalogue_give_way(Catalogue *catalogue)
+{
+    if (g_atomic_int_get(&catalogue->n_writers) == 0)
+        return;
+    g_atomic_int_inc(&catalogue->n_paused);
+    pthread_rwlock_unlock(&catalogue->lock);
+    pthread_rwlock_rdlock(&catalogue->lock); /* writers first */
+    g_atomic_int_add(&catalogue->n_paused, -1);
 }
 
 void catalogue_unlock(Catalogue *catalogue)
@@ -185,6 +214,7 @@ void catalogue_add_project(Catalogue *catalogue, struct catalogue_project *proje
 void catalogue_add_machine(Catalogue *catalogue, struct store_machine *machine)
 {
     insert_by_name(catalogue->machines, machine, machine_name);
+    g_ptr_array_add(catalogue->all_machines, machine);
     g_hash_table_insert(catalogue->machine_by_name, g_strdup(machine->name), machine);
     catalogue->last.machine = MAX(catalogue->last.machine, machine->id);
 }
@@ -230,6 +260,14 @@ void catalogue_add_series(Catalogue *catalogue, struct catalogue_series *series)
     catalogue_rules_apply(series);
     index_series(catalogue, series);
     catalogue->last.series = MAX(catalogue->last.series, series->pub.id);
+    catalogue->lines_moved = catalogue->lines_moved || line_is_affected(catalogue, series);
+}
+
+void catalogue_add_joined(Catalogue *catalogue, struct catalogue_series *series)
+{
+    place_by_id(catalogue->series_by_id, series->pub.id, series);
+    g_hash_table_insert(catalogue->joined_by_key, line_series_key(&series->pub), series);
+    catalogue->last.series = MAX(catalogue->last.series, series->pub.id);
 }
 
 void catalogue_add_commit(Catalogue *catalogue, struct catalogue_commit *commit)
@@ -237,6 +275,7 @@ void catalogue_add_commit(Catalogue *catalogue, struct catalogue_commit *commit)
     struct catalogue_project *project = (struct catalogue_project *)commit->pub.project;
     place_by_id(catalogue->commits_by_id, commit->pub.id, commit);
     g_hash_table_insert(project->commit_by_sha, commit->pub.sha, commit);
+    g_tree_insert(project->commits_by_sha, commit->pub.sha, commit);
     catalogue->last.commit = MAX(catalogue->last.commit, commit->pub.id);
 }
 
@@ -311,8 +350,40 @@ static void refresh_machine(const Catalogue *catalogue, struct store_machine *ma
     }
 }
 
+void catalogue_relist_machines(Catalogue *catalogue)
+{
+    const struct line_rules rules = {.catalogue = catalogue};
+    g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < catalogue->all_machines->len; i++) {
+        struct store_machine *machine = catalogue->all_machines->pdata[i];
+        machine->n_runs = 0;
+        machine->last_seen_ms = 0;
+        machine->environment_digest = NULL;
+    }
+    for (guint i = 0; i < catalogue->runs->len; i++) {
+        struct store_run *run = catalogue->runs->pdata[i];
+        run->machine = line_machine(&rules, run->posted_machine);
+        run->machine->n_runs++;
+        note_latest_run(run->machine, run);
+        g_hash_table_add(known, run->machine);
+    }
+    for (guint i = 0; i < catalogue->series_by_id->len; i++) {
+        const struct catalogue_series *series = catalogue->series_by_id->pdata[i];
+        if (series && !series->is_joined)
+            g_hash_table_add(known, line_machine(&rules, series->pub.machine));
+    }
+    g_ptr_array_set_size(catalogue->machines, 0);
+    for (guint i = 0; i < catalogue->all_machines->len; i++) {
+        struct store_machine *machine = catalogue->all_machines->pdata[i];
+        if (line_machine(&rules, machine) == machine && g_hash_table_contains(known, machine))
+            insert_by_name(catalogue->machines, machine, machine_name);
+    }
+}
+
 void catalogue_add_run(Catalogue *catalogue, struct store_run *run)
 {
+    const struct line_rules rules = {.catalogue = catalogue};
+    run->machine = line_machine(&rules, run->posted_machine);
     g_ptr_array_add(catalogue->runs, run);
     g_ptr_array_add(run->project->runs, run);
     g_hash_table_insert(catalogue->run_by_id, run->id, run);
@@ -335,11 +406,13 @@ guint catalogue_runs_position(const GPtrArray *runs, int64_t seq)
     return low;
 }
 
-static void remove_by_seq(GPtrArray *runs, const struct store_run *run)
+/* The run, taken out. */
+static struct store_run *steal_by_seq(GPtrArray *runs, const struct store_run *run)
 {
     guint position = catalogue_runs_position(runs, run->seq);
-    if (position < runs->len && runs->pdata[position] == run)
-        g_ptr_array_remove_index(runs, position);
+    return position < runs->len && runs->pdata[position] == run
+               ? g_ptr_array_steal_index(runs, position)
+               : NULL;
 }
 
 void catalogue_remove_run(Catalogue *catalogue, struct store_run *run)
@@ -348,48 +421,9 @@ void catalogue_remove_run(Catalogue *catalogue, struct store_run *run)
     run->commit->n_runs--;
     machine->n_runs--;
     g_hash_table_remove(catalogue->run_by_id, run->id);
-    remove_by_seq(run->project->runs, run);
-    remove_by_seq(catalogue->runs, run); /* frees it */
+    steal_by_seq(run->project->runs, run);
+    g_ptr_array_add(catalogue->removed, steal_by_seq(catalogue->runs, run));
     refresh_machine(catalogue, machine);
-}
-
-static void unindex_series(Catalogue *catalogue, struct catalogue_series *series)
-{
-    struct catalogue_key key = series_key(&series->pub);
-    struct catalogue_series *first = g_hash_table_lookup(catalogue->series_by_identity, &key);
-    if (first != series) {
-        while (first && first->next_unit != series)
-            first = first->next_unit;
-        if (first)
-            first->next_unit = series->next_unit;
-        return;
-    }
-    g_hash_table_remove(catalogue->series_by_identity, &key);
-    struct catalogue_series *next = series->next_unit;
-    if (!next)
-        return;
-    key = series_key(&next->pub);
-    g_hash_table_insert(catalogue->series_by_identity, g_memdup2(&key, sizeof key), next);
-}
-
-bool catalogue_rename_series(Catalogue *catalogue, struct catalogue_series *series,
-                             const char *params_text)
-{
-    struct catalogue_key key = series_key(&series->pub);
-    key.name = params_text;
-    for (struct catalogue_series *other = catalogue_series_find(catalogue, &key); other;
-         other = other->next_unit)
-        if (strcmp(other->pub.unit, series->pub.unit) == 0)
-            return false;
-    unindex_series(catalogue, series);
-    if (!series->spelling)
-        series->spelling = g_strdup(series->pub.params_text);
-    g_free(series->pub.params_text);
-    series->pub.params_text = g_strdup(params_text);
-    g_ptr_array_unref(series->pub.params);
-    series->pub.params = run_params_parse(params_text);
-    index_series(catalogue, series);
-    return true;
 }
 
 /* ---- Looking up

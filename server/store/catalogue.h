@@ -12,11 +12,15 @@
 
 struct catalogue_project {
     struct store_project pub;
-    GHashTable *commit_by_sha; /* struct store_commit *; read by readers too */
-    GHashTable
-        *benchmark_by_name;  /* struct store_benchmark *, aliases included; read by readers too */
-    GPtrArray *cases;        /* struct catalogue_case *; read by readers too */
-    ParamDefaults *defaults; /* NULL: none; read by readers too */
+    GHashTable *commit_by_sha;     /* struct store_commit *; read by readers too */
+    GTree *commits_by_sha;         /* sha -> struct store_commit *, sorted; read by readers too */
+    GHashTable *benchmark_by_name; /* struct store_benchmark * as posted; read by readers too */
+    GHashTable *benchmark_aliases; /* name -> struct store_benchmark * that it stands for at once;
+                                      read by readers too */
+    GHashTable *value_aliases;     /* line_value_key -> the value that it stands for; read by
+                                      readers too */
+    GPtrArray *cases;              /* struct catalogue_case *; read by readers too */
+    ParamDefaults *defaults;       /* NULL: none; read by readers too */
     /* The writer's (branch_line.h). */
     bool has_line;          /* the default branch's head is known: commits say how they stand */
     bool line_end_is_known; /* its chain ends in a root */
@@ -38,6 +42,10 @@ struct catalogue_series {
     struct store_series pub;
     char *spelling; /* params text as first posted, where it differs from pub.params_text; read by
                        readers too */
+    /* As which it is shown: itself, or the joined series that it is a part of; of a joined series
+     * that is not shown, what its first part is shown as (NULL: nothing). Read by readers too. */
+    struct catalogue_series *line;
+    bool is_joined; /* made up of others: it has no points of its own */
     /* The writer's. */
     enum better better;                 /* staged included */
     struct catalogue_series *next_unit; /* same but for the unit */
@@ -73,15 +81,22 @@ struct catalogue_ids {
 };
 
 typedef struct catalogue {
-    pthread_rwlock_t lock; /* prefers writers */
-    int64_t version;       /* of the latest transaction that changed what is seen */
-    int64_t rules_version; /* grows where rules change */
-    GPtrArray *projects;   /* struct store_project * by name, owned */
-    GPtrArray *machines;   /* struct store_machine * by name, owned */
-    GHashTable *project_by_name, *machine_by_name; /* the latter with aliases; keys owned */
-    GPtrArray *series_by_id, *commits_by_id;       /* by id, NULL where there is none; owned */
-    GPtrArray *benchmarks;                         /* struct store_benchmark *, owned */
-    GPtrArray *runs;                               /* struct store_run * by seq, owned */
+    pthread_rwlock_t lock;    /* prefers writers */
+    gint n_writers, n_paused; /* atomic: who waits for the lock or holds it to write; snapshots that
+                                 gave way to them and go on later */
+    GPtrArray *removed;       /* struct store_run * that a paused snapshot may still look at */
+    int64_t version;          /* of the latest transaction that changed what is seen */
+    int64_t rules_version;    /* grows where rules change */
+    int64_t retention_version;   /* grows where the rules of how long data is kept change */
+    GPtrArray *projects;         /* struct store_project * by name, owned */
+    GPtrArray *machines;         /* struct store_machine * that are shown, by name */
+    GPtrArray *all_machines;     /* struct store_machine * as posted, owned */
+    GHashTable *project_by_name; /* keys owned */
+    GHashTable *machine_by_name; /* as posted; keys owned */
+    GHashTable *machine_aliases; /* name -> struct store_machine * that it stands for at once */
+    GPtrArray *series_by_id, *commits_by_id; /* by id, NULL where there is none; owned */
+    GPtrArray *benchmarks;                   /* struct store_benchmark *, owned */
+    GPtrArray *runs;                         /* struct store_run * by seq, owned */
     GHashTable *run_by_id;
     GHashTable *environment_by_digest; /* struct catalogue_environment *, owned */
     /* The writer's. */
@@ -89,7 +104,10 @@ typedef struct catalogue {
                                        catalogue_series * of its units */
     GHashTable *topology_by_digest; /* char * (owned) -> int64_t * (owned) */
     GHashTable *case_by_params;     /* struct catalogue_key * (owned) -> struct catalogue_case * */
-    GHashTable *texts;              /* branches, reasons: one copy of each */
+    GHashTable *joined_by_key; /* names of a line (owned) -> joined struct catalogue_series *, shown
+                                  or not (catalogue_lines.h) */
+    bool lines_moved;  /* series came that are shown under other names: lines are to be planned */
+    GHashTable *texts; /* branches, reasons: one copy of each */
     struct catalogue_ids last;
     int64_t tally_seq; /* how far the stored tallies of series reach */
 } Catalogue;
@@ -101,6 +119,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Catalogue, catalogue_free)
 void catalogue_read_lock(Catalogue *catalogue);
 void catalogue_write_lock(Catalogue *catalogue);
 void catalogue_unlock(Catalogue *catalogue);
+void catalogue_write_unlock(Catalogue *catalogue);
+/* A reader lets a writer that waits go first; without one it does nothing. */
+void catalogue_give_way(Catalogue *catalogue);
 
 /* What readers see of a commit's parents: NULL-terminated, the array is the caller's. */
 struct store_commit **catalogue_parents(const struct order_commit *order);
@@ -136,6 +157,8 @@ void catalogue_add_project(Catalogue *catalogue, struct catalogue_project *proje
 void catalogue_add_machine(Catalogue *catalogue, struct store_machine *machine);
 void catalogue_add_benchmark(Catalogue *catalogue, struct store_benchmark *benchmark);
 void catalogue_add_series(Catalogue *catalogue, struct catalogue_series *series);
+/* A joined series, not yet shown. */
+void catalogue_add_joined(Catalogue *catalogue, struct catalogue_series *series);
 void catalogue_add_commit(Catalogue *catalogue, struct catalogue_commit *commit);
 void catalogue_add_environment(Catalogue *catalogue, struct catalogue_environment *environment);
 void catalogue_add_topology(Catalogue *catalogue, const char *digest, int64_t id);
@@ -147,13 +170,11 @@ void catalogue_add_annotation(Catalogue *catalogue, struct store_project *projec
 void catalogue_set_head(struct store_project *project, struct store_head *head);
 void catalogue_drop_head(struct store_project *project, const char *branch);
 
-/* Takes a run out and frees it. */
-void catalogue_remove_run(Catalogue *catalogue, struct store_run *run);
+/* After names of machines stand for others: which are shown, and whose runs are whose. */
+void catalogue_relist_machines(Catalogue *catalogue);
 
-/* Gives a series another identity: its parameters without a default that was set. False: another
- * series has it. */
-bool catalogue_rename_series(Catalogue *catalogue, struct catalogue_series *series,
-                             const char *params_text);
+/* Takes a run out and frees it, as soon as no paused snapshot can hold it. */
+void catalogue_remove_run(Catalogue *catalogue, struct store_run *run);
 
 /* Looking up; any thread with a lock, and the writer without. */
 struct catalogue_series *catalogue_series_find(const Catalogue *catalogue,

@@ -5,6 +5,11 @@
 #include "server/store/catalogue.h"
 #include <string.h>
 
+static gint compare_shas(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
 struct catalogue_project *catalogue_project_new(int64_t id, const char *name)
 {
     struct catalogue_project *project = g_new0(struct catalogue_project, 1);
@@ -19,7 +24,10 @@ struct catalogue_project *catalogue_project_new(int64_t id, const char *name)
     project->pub.annotations =
         g_ptr_array_new_with_free_func((GDestroyNotify)store_annotation_free);
     project->commit_by_sha = g_hash_table_new(g_str_hash, g_str_equal);
+    project->commits_by_sha = g_tree_new(compare_shas);
     project->benchmark_by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    project->benchmark_aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    project->value_aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     project->cases = g_ptr_array_new_with_free_func((GDestroyNotify)catalogue_case_free);
     return project;
 }
@@ -39,7 +47,10 @@ void catalogue_project_free(struct catalogue_project *project)
     g_ptr_array_unref(project->pub.heads);
     g_ptr_array_unref(project->pub.annotations);
     g_hash_table_unref(project->commit_by_sha);
+    g_tree_unref(project->commits_by_sha);
     g_hash_table_unref(project->benchmark_by_name);
+    g_hash_table_unref(project->benchmark_aliases);
+    g_hash_table_unref(project->value_aliases);
     g_ptr_array_unref(project->cases);
     g_clear_pointer(&project->defaults, g_hash_table_unref);
     g_free(project);
@@ -113,6 +124,7 @@ struct catalogue_series *catalogue_series_new(int64_t id, struct store_benchmark
     series->pub.machine = machine;
     series->pub.params_text = g_strdup(params_text);
     series->pub.params = run_params_parse(params_text);
+    series->line = series;
     return series;
 }
 
@@ -120,6 +132,7 @@ void catalogue_series_free(struct catalogue_series *series)
 {
     g_free(series->pub.params_text);
     g_clear_pointer(&series->pub.params, g_ptr_array_unref);
+    g_clear_pointer(&series->pub.parts, g_ptr_array_unref);
     g_free(series->pub.metric);
     g_free(series->pub.unit);
     g_free(series->spelling);

@@ -158,6 +158,10 @@ void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement
         each(&sqlite_verdict_write_statements[i], user);
     for (guint i = 0; i < sqlite_n_verdict_read_statements; i++)
         each(&sqlite_verdict_read_statements[i], user);
+    for (guint i = 0; i < sqlite_n_rename_statements; i++)
+        each(&sqlite_rename_statements[i], user);
+    for (guint i = 0; i < sqlite_n_retention_statements; i++)
+        each(&sqlite_retention_statements[i], user);
     for (guint i = 0; i < sqlite_n_branch_write_statements; i++)
         each(&sqlite_branch_write_statements[i], user);
 }

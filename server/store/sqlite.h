@@ -44,6 +44,10 @@ extern const struct sqlite_statement sqlite_verdict_write_statements[];
 extern const guint sqlite_n_verdict_write_statements;
 extern const struct sqlite_statement sqlite_verdict_read_statements[];
 extern const guint sqlite_n_verdict_read_statements;
+extern const struct sqlite_statement sqlite_rename_statements[];
+extern const guint sqlite_n_rename_statements;
+extern const struct sqlite_statement sqlite_retention_statements[];
+extern const guint sqlite_n_retention_statements;
 extern const struct sqlite_statement sqlite_branch_write_statements[];
 extern const guint sqlite_n_branch_write_statements;
 

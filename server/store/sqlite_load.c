@@ -4,6 +4,7 @@
  * message. Runs on the thread that opens the store. */
 #include "server/store/sqlite_load.h"
 #include "server/store/branch_line.h"
+#include "server/store/catalogue_lines.h"
 #include "server/store/sample_blob.h"
 #include "server/store/sqlite.h"
 #include <string.h>
@@ -16,6 +17,8 @@ const struct sqlite_statement sqlite_load_statements[] = {
     {"load machine aliases", "SELECT alias, machine_id FROM machine_alias", true},
     {"load benchmarks", "SELECT id, project_id, name FROM benchmark ORDER BY id", true},
     {"load benchmark aliases", "SELECT project_id, alias, benchmark_id FROM benchmark_alias", true},
+    {"load value aliases", "SELECT project_id, bench, param, alias, value FROM param_value_alias",
+     true},
     {"load topologies", "SELECT id, digest FROM topology", true},
     {"load environments", "SELECT id, digest, topology_id IS NOT NULL FROM environment", true},
     {"load commits",
@@ -31,12 +34,19 @@ const struct sqlite_statement sqlite_load_statements[] = {
      "s.id "
      "ORDER BY s.id",
      true},
+    {"load joined series",
+     "SELECT id, benchmark_id, machine_id, params, metric, unit FROM joined_series", true},
     {"load error cases", "SELECT id, benchmark_id, params FROM error_case", true},
     {"load runs",
      "SELECT seq, id, project_id, machine_id, commit_id, branch, reason, dirty, started_ms, "
      "finished_ms, "
      "received_ms, environment_id, n_results, n_errors, n_samples FROM run ORDER BY seq",
      true},
+    {"load retention",
+     "SELECT project_id, branches_days, branches_keep, samples_days, done_ms, n_deleted, n_dropped "
+     "FROM retention",
+     true},
+    {"load dropped samples", "SELECT run_seq FROM dropped_samples", true},
     {"load runs of pull requests", "SELECT run_seq, pull_request, base FROM pull_request_run",
      true},
     {"load heads",
@@ -140,7 +150,7 @@ static bool take_machine_alias(struct loader *loader, sqlite3_stmt *row)
     struct store_machine *machine = by_id(loader->machines, sqlite3_column_int64(row, 1));
     if (!machine)
         return damaged(loader, "an alias of no machine");
-    g_hash_table_insert(loader->catalogue->machine_by_name, g_strdup(text(row, 0)), machine);
+    g_hash_table_insert(loader->catalogue->machine_aliases, g_strdup(text(row, 0)), machine);
     return true;
 }
 
@@ -162,7 +172,18 @@ static bool take_benchmark_alias(struct loader *loader, sqlite3_stmt *row)
     struct store_benchmark *benchmark = by_id(loader->benchmarks, sqlite3_column_int64(row, 2));
     if (!project || !benchmark)
         return damaged(loader, "an alias of no benchmark");
-    g_hash_table_insert(project->benchmark_by_name, g_strdup(text(row, 1)), benchmark);
+    g_hash_table_insert(project->benchmark_aliases, g_strdup(text(row, 1)), benchmark);
+    return true;
+}
+
+static bool take_value_alias(struct loader *loader, sqlite3_stmt *row)
+{
+    struct catalogue_project *project = by_id(loader->projects, sqlite3_column_int64(row, 0));
+    if (!project)
+        return damaged(loader, "an alias of a value of no project");
+    g_hash_table_insert(project->value_aliases,
+                        line_value_key(text(row, 1), text(row, 2), text(row, 3)),
+                        g_strdup(text(row, 4)));
     return true;
 }
 
@@ -248,6 +269,21 @@ static bool take_series(struct loader *loader, sqlite3_stmt *row)
     return true;
 }
 
+static bool take_joined(struct loader *loader, sqlite3_stmt *row)
+{
+    struct store_benchmark *benchmark = by_id(loader->benchmarks, sqlite3_column_int64(row, 1));
+    struct store_machine *machine = by_id(loader->machines, sqlite3_column_int64(row, 2));
+    if (!benchmark || !machine)
+        return damaged(loader, "a joined series of no benchmark or machine");
+    struct line_names names = {.benchmark = benchmark,
+                               .machine = machine,
+                               .params_text = text(row, 3),
+                               .metric = text(row, 4),
+                               .unit = text(row, 5)};
+    catalogue_add_joined(loader->catalogue, line_series_new(sqlite3_column_int64(row, 0), &names));
+    return true;
+}
+
 static bool take_case(struct loader *loader, sqlite3_stmt *row)
 {
     struct store_benchmark *benchmark = by_id(loader->benchmarks, sqlite3_column_int64(row, 1));
@@ -270,7 +306,7 @@ static bool take_run(struct loader *loader, sqlite3_stmt *row)
     const struct catalogue_environment *environment =
         by_id(loader->environments, sqlite3_column_int64(row, 11));
     run->project = &project->pub;
-    run->machine = machine;
+    run->posted_machine = machine;
     run->commit = &commit->pub;
     run->branch = catalogue_text(loader->catalogue, text(row, 5));
     run->reason = catalogue_text(loader->catalogue, text(row, 6));
@@ -289,6 +325,32 @@ static bool take_run(struct loader *loader, sqlite3_stmt *row)
         commit->order.borrowed_s = start_s;
     }
     catalogue_add_run(loader->catalogue, run);
+    return true;
+}
+
+static bool take_retention(struct loader *loader, sqlite3_stmt *row)
+{
+    struct catalogue_project *project = by_id(loader->projects, sqlite3_column_int64(row, 0));
+    if (!project)
+        return damaged(loader, "a retention of no project");
+    struct store_retention *retention = &project->pub.retention;
+    int64_t *const numbers[] = {&retention->rules.branches_days, &retention->rules.branches_keep,
+                                &retention->rules.samples_days,  &retention->done_ms,
+                                &retention->n_deleted,           &retention->n_dropped};
+    for (int i = 0; i < (int)G_N_ELEMENTS(numbers); i++)
+        *numbers[i] = sqlite3_column_int64(row, i + 1);
+    return true;
+}
+
+static bool take_dropped(struct loader *loader, sqlite3_stmt *row)
+{
+    int64_t seq = sqlite3_column_int64(row, 0);
+    const GPtrArray *runs = loader->catalogue->runs;
+    guint position = catalogue_runs_position(runs, seq);
+    struct store_run *run = position < runs->len ? runs->pdata[position] : NULL;
+    if (!run || run->seq != seq)
+        return damaged(loader, "dropped samples of no run");
+    run->samples_dropped = true;
     return true;
 }
 
@@ -393,10 +455,11 @@ static bool take_directory(struct loader *loader, sqlite3_stmt *row)
  */
 
 static bool (*const takers[])(struct loader *, sqlite3_stmt *) = {
-    take_project,         take_default,      take_machine,     take_machine_alias, take_benchmark,
-    take_benchmark_alias, take_topology,     take_environment, take_commit,        take_parent,
-    take_series,          take_case,         take_run,         take_pull_request,  take_head,
-    take_annotation,      take_last_deleted, take_tally_state, take_directory,
+    take_project,         take_default,     take_machine,      take_machine_alias, take_benchmark,
+    take_benchmark_alias, take_value_alias, take_topology,     take_environment,   take_commit,
+    take_parent,          take_series,      take_joined,       take_case,          take_run,
+    take_retention,       take_dropped,     take_pull_request, take_head,          take_annotation,
+    take_last_deleted,    take_tally_state, take_directory,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(takers) == G_N_ELEMENTS(sqlite_load_statements));
 
@@ -457,6 +520,8 @@ bool sqlite_load(const char *path, Catalogue *catalogue, GError **error)
         fine = load_table(&loader, i, error);
     for (guint i = 0; fine && i < catalogue->projects->len; i++)
         derive_project(catalogue, catalogue->projects->pdata[i]);
+    if (fine)
+        line_plan_restore(catalogue);
     for (guint i = 0; i < G_N_ELEMENTS(tables); i++)
         g_hash_table_unref(*tables[i]);
     sqlite3_close(loader.db);

@@ -10,12 +10,14 @@ enum read_statement {
     SERIES_POINTS,
     RUN_POINT,
     LATEST_OF_BENCHMARK,
+    FIRST_OF_BENCHMARK,
     LATEST_OF_SERIES,
     LATEST_OF_CASE,
     RUN_DOCUMENT,
     RUN_SERIES,
     RUN_CONTENT,
     RUN_ERRORS,
+    DROPPED_SAMPLES,
     ENVIRONMENT_FACTS,
     ENVIRONMENT_TOPOLOGY,
     READ_STATEMENTS
@@ -37,6 +39,10 @@ const struct sqlite_statement sqlite_read_statements[READ_STATEMENTS] = {
          "SELECT run_seq FROM benchmark_run WHERE benchmark_id = ?1 AND run_seq <= ?2 "
          "ORDER BY run_seq DESC LIMIT 1",
          false},
+    [FIRST_OF_BENCHMARK] = {"first run of benchmark",
+                            "SELECT run_seq FROM benchmark_run WHERE benchmark_id = ?1 "
+                            "ORDER BY run_seq LIMIT 1",
+                            false},
     [LATEST_OF_SERIES] = {"latest run of series",
                           "SELECT run_seq FROM point WHERE series_id = ?1 AND run_seq <= ?2 "
                           "ORDER BY run_seq DESC LIMIT 1",
@@ -60,6 +66,8 @@ const struct sqlite_statement sqlite_read_statements[READ_STATEMENTS] = {
          "JOIN error_case AS c ON c.id = e.case_id JOIN benchmark AS b ON b.id = c.benchmark_id "
          "WHERE e.run_seq = ?1 ORDER BY e.ordinal",
          false},
+    [DROPPED_SAMPLES] = {"when samples were dropped",
+                         "SELECT dropped_ms FROM dropped_samples WHERE run_seq = ?1", false},
     [ENVIRONMENT_FACTS] =
         {"facts of environment",
          "SELECT facts, topology_id IS NOT NULL FROM environment WHERE digest = ?1", false},
@@ -174,6 +182,18 @@ bool sqlite_reader_latest(SqliteReader *reader, enum sqlite_stream stream, int64
     return fine;
 }
 
+bool sqlite_reader_first(SqliteReader *reader, int64_t benchmark_id, int64_t *out_seq,
+                         GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[FIRST_OF_BENCHMARK];
+    sqlite_bind(statement, "i", benchmark_id);
+    int code = sqlite3_step(statement);
+    *out_seq = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    bool fine = code == SQLITE_ROW || code == SQLITE_DONE || read_failed(reader, error);
+    sqlite3_reset(statement);
+    return fine;
+}
+
 /* ---- Documents
  * ----------------------------------------------------------------------------------------------------
  */
@@ -253,6 +273,17 @@ char *sqlite_reader_digest(SqliteReader *reader, int64_t run_seq, GError **error
         no_such_run(reader, code, run_seq, error);
     sqlite3_reset(statement);
     return digest;
+}
+
+bool sqlite_reader_dropped(SqliteReader *reader, int64_t run_seq, int64_t *out_ms, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[DROPPED_SAMPLES];
+    sqlite_bind(statement, "i", run_seq);
+    int code = sqlite3_step(statement);
+    *out_ms = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    bool fine = code == SQLITE_ROW || code == SQLITE_DONE || read_failed(reader, error);
+    sqlite3_reset(statement);
+    return fine;
 }
 
 static void free_error(gpointer item)

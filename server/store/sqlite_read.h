@@ -29,6 +29,10 @@ enum sqlite_stream { STREAM_BENCHMARK, STREAM_SERIES, STREAM_CASE };
 bool sqlite_reader_latest(SqliteReader *reader, enum sqlite_stream stream, int64_t id, int64_t seq,
                           int64_t *out_seq, GError **error); /* 0: none */
 
+/* The first run that holds a result of a benchmark, as posted; 0: none. */
+bool sqlite_reader_first(SqliteReader *reader, int64_t benchmark_id, int64_t *out_seq,
+                         GError **error);
+
 /* A row of run_samples with what it refers to. */
 struct sqlite_document {
     GBytes *series, *commits, *results;
@@ -40,6 +44,8 @@ bool sqlite_reader_document(SqliteReader *reader, int64_t run_seq, struct sqlite
                             GError **error);
 char *sqlite_reader_digest(SqliteReader *reader, int64_t run_seq, GError **error);
 GBytes *sqlite_reader_directory(SqliteReader *reader, int64_t run_seq, GError **error);
+/* When its samples were dropped; 0: they are there. */
+bool sqlite_reader_dropped(SqliteReader *reader, int64_t run_seq, int64_t *out_ms, GError **error);
 GPtrArray *sqlite_reader_errors(SqliteReader *reader, int64_t run_seq, GError **error);
 /* The facts that stand for a digest; NULL without an error where there are none. */
 char *sqlite_reader_environment(SqliteReader *reader, const char *digest, bool *out_has_topology,

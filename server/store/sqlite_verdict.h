@@ -99,5 +99,7 @@ bool sqlite_verdict_sum_levels(SqliteVerdictReader *reader, int64_t first, int64
 struct store_change *sqlite_verdict_read_change(SqliteVerdictReader *reader, int64_t id,
                                                 GError **error);
 GPtrArray *sqlite_verdict_read_log(SqliteVerdictReader *reader, int64_t id, GError **error);
+/* Ids of changes that are the same one as of another series (int64_t). */
+GArray *sqlite_verdict_twins(SqliteVerdictReader *reader, int64_t change_id, GError **error);
 bool sqlite_verdict_outbox_count(SqliteVerdictReader *reader, int64_t change_id, guint *out,
                                  GError **error);

@@ -16,6 +16,7 @@ enum verdict_read_statement {
     MOVES_OF_PROJECT,
     LEVELS_BETWEEN,
     CHANGE_BY_ID,
+    TWINS_OF_CHANGE,
     LOG_OF_CHANGE,
     OUTBOX_OF_CHANGE,
     OUTBOX_OF_PROJECT,
@@ -69,6 +70,10 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
                       "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
                       " WHERE id = ?1",
                       false},
+    [TWINS_OF_CHANGE] = {"twins of change to read",
+                         "SELECT change_id FROM change_twin WHERE twin_id = ?1 UNION ALL "
+                         "SELECT twin_id FROM change_twin WHERE change_id = ?1",
+                         false},
     [LOG_OF_CHANGE] = {"log of change",
                        "SELECT at_ms, who, triage, status, note FROM change_log "
                        "WHERE change_id = ?1 ORDER BY id",
@@ -398,6 +403,19 @@ GPtrArray *sqlite_verdict_read_log(SqliteVerdictReader *reader, int64_t id, GErr
         g_ptr_array_add(log, entry);
     }
     return finish(reader, statement, code, error) ? g_steal_pointer(&log) : NULL;
+}
+
+GArray *sqlite_verdict_twins(SqliteVerdictReader *reader, int64_t change_id, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[TWINS_OF_CHANGE];
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    sqlite_bind(statement, "i", change_id);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        g_array_append_val(ids, id);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&ids) : NULL;
 }
 
 bool sqlite_verdict_outbox_count(SqliteVerdictReader *reader, int64_t change_id, guint *out,

@@ -23,7 +23,6 @@ enum write_statement {
     ADD_BENCHMARK,
     ADD_SERIES,
     SET_BETTER,
-    RENAME_SERIES,
     ADD_COMMIT,
     UPDATE_COMMIT,
     ADD_PARENT,
@@ -91,10 +90,6 @@ const struct sqlite_statement sqlite_write_statements[WRITE_STATEMENTS] = {
                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                     false},
     [SET_BETTER] = {"set better", "UPDATE series SET better = ?2 WHERE id = ?1", false},
-    [RENAME_SERIES] =
-        {"rename series",
-         "UPDATE series SET spelling = coalesce(spelling, params), params = ?2 WHERE id = ?1",
-         false},
     [ADD_COMMIT] =
         {"add commit",
          "INSERT INTO \"commit\" (id, project_id, sha, time_s, claimed_time_s, parents_known, "
@@ -352,12 +347,6 @@ bool sqlite_writer_set_better(SqliteWriter *writer, const struct catalogue_serie
     return WRITE(SET_BETTER, "ii", series->pub.id, (int64_t)series->better);
 }
 
-bool sqlite_writer_rename_series(SqliteWriter *writer, const struct catalogue_series *series,
-                                 const char *params_text, GError **error)
-{
-    return WRITE(RENAME_SERIES, "it", series->pub.id, params_text);
-}
-
 /* Facts that are columns; NULL where not known. */
 static void bind_facts(sqlite3_stmt *statement, int first, const struct catalogue_commit *commit)
 {
@@ -430,7 +419,7 @@ bool sqlite_writer_add_run(SqliteWriter *writer, const struct store_run *run_row
                            int64_t environment_id, GError **error)
 {
     return WRITE(ADD_RUN, "itiiittiiiiiiii", run_row->seq, run_row->id, run_row->project->id,
-                 run_row->machine->id, run_row->commit->id, run_row->branch, run_row->reason,
+                 run_row->posted_machine->id, run_row->commit->id, run_row->branch, run_row->reason,
                  (int64_t)run_row->dirty, run_row->started_ms, run_row->finished_ms,
                  run_row->received_ms, environment_id, (int64_t)run_row->n_results,
                  (int64_t)run_row->n_errors, (int64_t)run_row->n_samples);

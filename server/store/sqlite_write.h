@@ -52,8 +52,6 @@ bool sqlite_writer_add_series(SqliteWriter *writer, const struct catalogue_serie
                               GError **error);
 bool sqlite_writer_set_better(SqliteWriter *writer, const struct catalogue_series *series,
                               GError **error);
-bool sqlite_writer_rename_series(SqliteWriter *writer, const struct catalogue_series *series,
-                                 const char *params_text, GError **error);
 bool sqlite_writer_add_commit(SqliteWriter *writer, const struct catalogue_commit *commit,
                               GError **error);
 bool sqlite_writer_update_commit(SqliteWriter *writer, const struct catalogue_commit *commit,

@@ -293,6 +293,22 @@ void staging_set_project(struct staging *staging, struct catalogue_project *proj
     add_change(staging, STAGED_SETTINGS, project, project)->settings = settings;
 }
 
+void staging_rename(struct staging *staging, struct staging_rename *rename)
+{
+    add_change(staging, STAGED_RENAME, rename->project, rename)->rename = rename;
+}
+
+void staging_set_retention(struct staging *staging, struct catalogue_project *project,
+                           const struct store_retention *retention)
+{
+    add_change(staging, STAGED_RETENTION, project, project)->retention = *retention;
+}
+
+void staging_drop_samples(struct staging *staging, struct store_run *run)
+{
+    add_change(staging, STAGED_DROPPED, (struct catalogue_project *)run->project, run);
+}
+
 void staging_touch(struct staging *staging, int64_t project_id)
 {
     const GPtrArray *projects = staging->catalogue->projects;

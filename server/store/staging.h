@@ -5,7 +5,7 @@
  * cannot fail. Must not know of SQL. The writer thread owns it. */
 #pragma once
 
-#include "server/store/catalogue.h"
+#include "server/store/catalogue_lines.h"
 
 enum staging_fact {
     FACT_PARENTS = 1,
@@ -32,6 +32,9 @@ enum staging_kind {
     STAGED_RUN,
     STAGED_DELETION,
     STAGED_SETTINGS,
+    STAGED_RENAME,
+    STAGED_RETENTION,
+    STAGED_DROPPED,
     STAGED_TOUCH,
     STAGED_HEAD,
     STAGED_HEAD_GONE,
@@ -39,13 +42,23 @@ enum staging_kind {
     STAGED_ANNOTATION_GONE
 };
 
+/* Which names stand for others, and the lines that are shown then; alone in its transaction. */
+struct staging_rename {
+    struct catalogue_project *project; /* of a benchmark or its values; NULL: a machine, or none */
+    char *benchmark, *machine;         /* the name that is given a target, or NULL */
+    struct store_benchmark *benchmark_target; /* NULL: none any more */
+    struct store_machine *machine_target;
+    GHashTable *values; /* instead of project->value_aliases, or NULL */
+    GPtrArray *fresh;   /* struct catalogue_series *: joined series that are new */
+    LinePlan *plan;
+};
+void staging_rename_free(struct staging_rename *rename);
+
 /* New settings of a project; a transaction that holds one holds nothing else. */
 struct staging_settings {
     struct store_project_settings *settings; /* what is not NULL replaces what was; "" is none */
     ParamDefaults *defaults;                 /* used where settings->param_defaults_json is set */
-    GArray *resolved;        /* where settings->rules is set: struct rule_settings of each series */
-    GPtrArray *renamed;      /* struct catalogue_series * with … */
-    GPtrArray *params_texts; /* … char *, their new identities */
+    GArray *resolved; /* where settings->rules is set: struct rule_settings of each series */
 };
 void staging_settings_free(struct staging_settings *settings);
 
@@ -61,6 +74,8 @@ struct staging_change {
     GPtrArray *series; /* STAGED_RUN, STAGED_DELETION: struct catalogue_series * of its points */
     GArray *last_seqs; /* STAGED_DELETION: their new last_run_seq, int64_t */
     struct staging_settings *settings; /* STAGED_SETTINGS */
+    struct staging_rename *rename;     /* STAGED_RENAME */
+    struct store_retention retention;  /* STAGED_RETENTION */
     char *who;                         /* STAGED_ANNOTATION_GONE: who removed it … */
     int64_t at_ms;                     /* … and when */
 };
@@ -143,6 +158,10 @@ void staging_note_facts(struct staging *staging, struct catalogue_commit *commit
 void staging_take_facts_back(struct staging *staging, guint change, guint facts);
 void staging_set_project(struct staging *staging, struct catalogue_project *project,
                          struct staging_settings *settings); /* takes the settings */
+void staging_rename(struct staging *staging, struct staging_rename *rename); /* takes it */
+void staging_set_retention(struct staging *staging, struct catalogue_project *project,
+                           const struct store_retention *retention);
+void staging_drop_samples(struct staging *staging, struct store_run *run);
 /* The project shows something new, of which the catalogue holds nothing; 0 or an unknown id: none
  * does. */
 void staging_touch(struct staging *staging, int64_t project_id);

@@ -12,9 +12,17 @@ void staging_settings_free(struct staging_settings *settings)
     store_project_settings_free(settings->settings);
     g_clear_pointer(&settings->defaults, g_hash_table_unref);
     g_clear_pointer(&settings->resolved, g_array_unref);
-    g_ptr_array_unref(settings->renamed);
-    g_ptr_array_unref(settings->params_texts);
     g_free(settings);
+}
+
+void staging_rename_free(struct staging_rename *rename)
+{
+    g_free(rename->benchmark);
+    g_free(rename->machine);
+    g_clear_pointer(&rename->values, g_hash_table_unref);
+    g_ptr_array_unref(rename->fresh);
+    line_plan_free(rename->plan);
+    g_free(rename);
 }
 
 static void free_change(struct staging_change *change)
@@ -22,6 +30,7 @@ static void free_change(struct staging_change *change)
     g_clear_pointer(&change->series, g_ptr_array_unref);
     g_clear_pointer(&change->last_seqs, g_array_unref);
     g_clear_pointer(&change->settings, staging_settings_free);
+    g_clear_pointer(&change->rename, staging_rename_free);
     g_free(change->who);
     g_free(change);
 }
@@ -123,6 +132,10 @@ static void undo_change(struct staging *staging, struct staging_change *change)
     case STAGED_RUN:
         catalogue_run_free(change->object);
         break;
+    case STAGED_RENAME:
+        for (guint i = 0; i < change->rename->fresh->len; i++)
+            catalogue_series_free(change->rename->fresh->pdata[i]);
+        break;
     case STAGED_HEAD:
         store_head_free(change->object);
         break;
@@ -132,6 +145,8 @@ static void undo_change(struct staging *staging, struct staging_change *change)
     case STAGED_ENVIRONMENT_TOPOLOGY:
     case STAGED_DELETION:
     case STAGED_SETTINGS:
+    case STAGED_RETENTION:
+    case STAGED_DROPPED:
     case STAGED_TOUCH:
     case STAGED_HEAD_GONE:
     case STAGED_ANNOTATION_GONE:
@@ -210,6 +225,28 @@ static void apply_facts(struct catalogue_commit *commit, guint facts)
         commit->pub.branch = (gpointer)(guintptr)commit->branch;
 }
 
+/* A run's point counts once in the line that its series is part of. */
+static void count_in_line(struct catalogue_series *series, int64_t run_seq)
+{
+    struct store_series *line = &series->line->pub;
+    if (series->line == series || line->last_run_seq == run_seq)
+        return;
+    line->n_points++;
+    line->last_run_seq = run_seq;
+}
+
+static void recount_line(struct catalogue_series *series)
+{
+    struct store_series *line = &series->line->pub;
+    line->n_points = 0;
+    line->last_run_seq = 0;
+    for (guint i = 0; i < line->parts->len; i++) {
+        const struct store_series *part = line->parts->pdata[i];
+        line->n_points += part->n_points;
+        line->last_run_seq = MAX(line->last_run_seq, part->last_run_seq);
+    }
+}
+
 static void apply_run(Catalogue *catalogue, struct staging_change *change)
 {
     struct store_run *run = change->object;
@@ -218,6 +255,7 @@ static void apply_run(Catalogue *catalogue, struct staging_change *change)
         struct catalogue_series *series = change->series->pdata[i];
         series->pub.n_points++;
         series->pub.last_run_seq = run->seq;
+        count_in_line(series, run->seq);
     }
 }
 
@@ -227,6 +265,8 @@ static void apply_deletion(Catalogue *catalogue, struct staging_change *change)
         struct catalogue_series *series = change->series->pdata[i];
         series->pub.n_points--;
         series->pub.last_run_seq = g_array_index(change->last_seqs, int64_t, i);
+        if (series->line != series)
+            recount_line(series);
     }
     catalogue_remove_run(catalogue, change->object);
 }
@@ -265,12 +305,42 @@ static void apply_settings(Catalogue *catalogue, struct staging_change *change)
         project->pub.param_defaults_json = param_defaults_json(update->defaults);
         g_clear_pointer(&project->defaults, g_hash_table_unref);
         project->defaults = g_steal_pointer(&update->defaults);
+        catalogue->lines_moved = true; /* cases with a default are shown without it */
     }
-    for (guint i = 0; i < update->renamed->len; i++)
-        catalogue_rename_series(catalogue, update->renamed->pdata[i],
-                                update->params_texts->pdata[i]);
-    for (guint i = 0; i < update->renamed->len; i++)
-        catalogue_rules_apply(update->renamed->pdata[i]);
+}
+
+static void set_alias(GHashTable *aliases, const char *name, gpointer target)
+{
+    if (target)
+        g_hash_table_replace(aliases, g_strdup(name), target);
+    else
+        g_hash_table_remove(aliases, name);
+}
+
+static void apply_rename(Catalogue *catalogue, struct staging_rename *rename)
+{
+    if (rename->benchmark)
+        set_alias(rename->project->benchmark_aliases, rename->benchmark, rename->benchmark_target);
+    if (rename->machine)
+        set_alias(catalogue->machine_aliases, rename->machine, rename->machine_target);
+    if (rename->values) {
+        g_hash_table_unref(rename->project->value_aliases);
+        rename->project->value_aliases = g_steal_pointer(&rename->values);
+    }
+    for (guint i = 0; i < rename->fresh->len; i++)
+        catalogue_add_joined(catalogue, rename->fresh->pdata[i]);
+    line_plan_apply(catalogue, rename->plan);
+}
+
+static void apply_retention(Catalogue *catalogue, struct catalogue_project *project,
+                            const struct store_retention *retention)
+{
+    const struct store_retention_rules *before = &project->pub.retention.rules;
+    const struct store_retention_rules *now = &retention->rules;
+    if (before->branches_days != now->branches_days ||
+        before->branches_keep != now->branches_keep || before->samples_days != now->samples_days)
+        catalogue->retention_version++;
+    project->pub.retention = *retention;
 }
 
 static void apply_removal(struct staging_change *change)
@@ -294,6 +364,33 @@ static void apply_mark(Catalogue *catalogue, struct staging_change *change)
         apply_removal(change);
 }
 
+/* What people said of the project, and what that did. */
+static void apply_rule(Catalogue *catalogue, struct staging_change *change)
+{
+    if (change->kind == STAGED_SETTINGS)
+        apply_settings(catalogue, change);
+    else if (change->kind == STAGED_RENAME)
+        apply_rename(catalogue, change->rename);
+    else if (change->kind == STAGED_RETENTION)
+        apply_retention(catalogue, change->object, &change->retention);
+    else
+        ((struct store_run *)change->object)->samples_dropped = true;
+}
+
+static void apply_topology(Catalogue *catalogue, struct catalogue_environment *topology)
+{
+    catalogue_add_topology(catalogue, topology->digest, topology->id);
+    catalogue_environment_free(topology);
+}
+
+static void apply_better(struct catalogue_series *series)
+{
+    if (series->line->better == BETTER_UNKNOWN)
+        series->line->better = series->better;
+    catalogue_rules_apply(series);
+    catalogue_rules_apply(series->line);
+}
+
 static void apply_change(Catalogue *catalogue, struct staging_change *change)
 {
     switch (change->kind) {
@@ -309,11 +406,9 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
     case STAGED_SERIES:
         catalogue_add_series(catalogue, change->object);
         break;
-    case STAGED_BETTER: {
-        struct catalogue_series *series = change->object;
-        catalogue_rules_apply(series);
+    case STAGED_BETTER:
+        apply_better(change->object);
         break;
-    }
     case STAGED_COMMIT:
         catalogue_add_commit(catalogue, change->object);
         break;
@@ -326,12 +421,9 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
     case STAGED_ENVIRONMENT_TOPOLOGY:
         ((struct catalogue_environment *)change->object)->has_topology = true;
         break;
-    case STAGED_TOPOLOGY: {
-        struct catalogue_environment *topology = change->object;
-        catalogue_add_topology(catalogue, topology->digest, topology->id);
-        catalogue_environment_free(topology);
+    case STAGED_TOPOLOGY:
+        apply_topology(catalogue, change->object);
         break;
-    }
     case STAGED_CASE:
         catalogue_add_case(catalogue, change->object);
         break;
@@ -342,7 +434,10 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
         apply_deletion(catalogue, change);
         break;
     case STAGED_SETTINGS:
-        apply_settings(catalogue, change);
+    case STAGED_RENAME:
+    case STAGED_RETENTION:
+    case STAGED_DROPPED:
+        apply_rule(catalogue, change);
         break;
     case STAGED_HEAD:
     case STAGED_HEAD_GONE:
@@ -408,7 +503,7 @@ void staging_apply(struct staging *staging, int64_t version)
         ((struct catalogue_project *)touched->pdata[i])->pub.version = version;
     if (touched->len > 0)
         staging->catalogue->version = version;
-    catalogue_unlock(staging->catalogue);
+    catalogue_write_unlock(staging->catalogue);
 
     for (guint i = 0; i < splices->len; i++)
         catalogue_splice_clear(&g_array_index(splices, struct catalogue_splice, i));

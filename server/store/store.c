@@ -30,7 +30,7 @@ void store_log(Store *store, const char *format, ...)
  * -----------------------------------------------------------------------------------------------------
  */
 
-static void answer(struct store_write *write)
+void store_answer(struct store_write *write)
 {
     write->receipt.error = write->error;
     write->receipt.warnings = write->warnings;
@@ -66,7 +66,7 @@ static void count_and_answer(Store *store, GPtrArray *batch)
     store->runs_refused += refused;
     pthread_mutex_unlock(&store->mutex);
     for (guint i = 0; i < batch->len; i++)
-        answer(batch->pdata[i]);
+        store_answer(batch->pdata[i]);
 }
 
 /* ---- A transaction
@@ -145,9 +145,9 @@ static bool write_tallies(Store *store, GError **error)
 {
     const Catalogue *catalogue = store->catalogue;
     for (guint i = 0; i < catalogue->series_by_id->len; i++) {
-        const struct store_series *series = catalogue->series_by_id->pdata[i];
-        if (series && series->last_run_seq > catalogue->tally_seq &&
-            !sqlite_writer_set_tally(store->writer.rows, series, error))
+        const struct catalogue_series *series = catalogue->series_by_id->pdata[i];
+        if (series && !series->is_joined && series->pub.last_run_seq > catalogue->tally_seq &&
+            !sqlite_writer_set_tally(store->writer.rows, &series->pub, error))
             return false;
     }
     return sqlite_writer_set_tally_state(store->writer.rows, catalogue->last.run, error);
@@ -211,6 +211,26 @@ static void say_queued(Store *store)
     pthread_mutex_unlock(&store->mutex);
 }
 
+/* Series came that are shown under other names: in a transaction that follows at once. */
+static void move_lines(Store *store)
+{
+    g_autoptr(GError) error = NULL;
+    if (!store->catalogue->lines_moved)
+        return;
+    store->writer.version = version_after(store->catalogue->version);
+    bool fine = sqlite_writer_begin(store->writer.rows, &error) &&
+                store_write_lines(&store->writer, &error) &&
+                set_versions(store, store->writer.version, &error) &&
+                sqlite_writer_commit(store->writer.rows, &error);
+    if (fine) {
+        store->catalogue->lines_moved = false;
+        staging_apply(&store->writer.staging, store->writer.version);
+    } else {
+        store_log(store, "the lines of renamed series were not joined: %s", error->message);
+        take_back(store);
+    }
+}
+
 static void commit_batch(Store *store, GPtrArray *batch)
 {
     g_autoptr(GError) error = NULL;
@@ -225,6 +245,7 @@ static void commit_batch(Store *store, GPtrArray *batch)
     store->commits += stored;
     store->dirty = true;
     pthread_mutex_unlock(&store->mutex);
+    move_lines(store);
     count_and_answer(store, batch);
     if (stored)
         say_queued(store);
@@ -240,7 +261,9 @@ static void commit_batch(Store *store, GPtrArray *batch)
 static bool goes_alone(const struct store_write *write)
 {
     return write->kind == WRITE_PROJECT || write->kind == WRITE_DELETION ||
-           write->kind == WRITE_HEAD || write->kind == WRITE_ANNOTATION;
+           write->kind == WRITE_RENAME || write->kind == WRITE_RETENTION ||
+           write->kind == WRITE_DROPPED || write->kind == WRITE_HEAD ||
+           write->kind == WRITE_ANNOTATION;
 }
 
 /* Takes what is waiting, in order, up to the limits. Under the mutex. */
@@ -274,112 +297,6 @@ static void *writer_main(void *argument)
             return NULL;
         commit_batch(store, batch);
     }
-}
-
-static void enqueue(Store *store, struct store_write *write)
-{
-    pthread_mutex_lock(&store->mutex);
-    bool room = store->queued_bytes + write->bytes <= store->queue_bytes_max && !store->closing;
-    if (room) {
-        g_queue_push_tail(&store->waiting, write);
-        store->queued_bytes += write->bytes;
-        store->queued_writes++;
-        pthread_cond_signal(&store->has_work);
-    } else {
-        store->runs_refused += write->kind == WRITE_RUN;
-    }
-    pthread_mutex_unlock(&store->mutex);
-    if (room)
-        return;
-    write->error = g_error_new(BREAKEVEN_ERROR, ERROR_BUSY,
-                               "too many writes are waiting for the disk; try again in a moment");
-    answer(write);
-}
-
-/* So that an overloaded store does no work for what it will refuse. */
-static bool queue_is_full(Store *store)
-{
-    pthread_mutex_lock(&store->mutex);
-    bool full = store->queued_bytes >= store->queue_bytes_max;
-    pthread_mutex_unlock(&store->mutex);
-    return full;
-}
-
-void store_put_run(Store *store, Run *run, char *digest, store_done_fn done, void *user)
-{
-    struct store_write *write = store_write_new(WRITE_RUN, done, user);
-    if (queue_is_full(store)) {
-        run_free(run);
-        g_free(digest);
-        write->bytes = store->queue_bytes_max;
-    } else {
-        write->run = prepared_run_new(run, digest);
-        write->bytes = write->run->bytes;
-    }
-    enqueue(store, write);
-}
-
-void store_delete_run(Store *store, char *id, store_done_fn done, void *user)
-{
-    struct store_write *write = store_write_new(WRITE_DELETION, done, user);
-    write->name = id;
-    write->bytes = sizeof *write;
-    enqueue(store, write);
-}
-
-void store_put_commits(Store *store, char *project, char *branch, GPtrArray *commits,
-                       store_done_fn done, void *user)
-{
-    struct store_write *write = store_write_new(WRITE_COMMITS, done, user);
-    write->name = project;
-    write->branch = branch;
-    write->commits = commits;
-    write->bytes = (gint64)sizeof *write + 1024 * (gint64)commits->len;
-    enqueue(store, write);
-}
-
-void store_put_project(Store *store, struct store_project_settings *settings, store_done_fn done,
-                       void *user)
-{
-    struct store_write *write = store_write_new(WRITE_PROJECT, done, user);
-    write->settings = settings;
-    write->bytes = sizeof *write;
-    enqueue(store, write);
-}
-
-void store_put_judgement(Store *store, struct store_judgement *judgement, store_done_fn done,
-                         void *user)
-{
-    struct store_write *write = store_write_new(WRITE_JUDGEMENT, done, user);
-    write->judgement = judgement;
-    write->bytes = (gint64)sizeof *write + 1024 * (gint64)judgement->levels->len;
-    enqueue(store, write);
-}
-
-void store_put_triage(Store *store, struct store_triage_write *triage, store_done_fn done,
-                      void *user)
-{
-    struct store_write *write = store_write_new(WRITE_TRIAGE, done, user);
-    write->triage = triage;
-    write->bytes = sizeof *write;
-    enqueue(store, write);
-}
-
-void store_put_head(Store *store, struct store_head_write *head, store_done_fn done, void *user)
-{
-    struct store_write *write = store_write_new(WRITE_HEAD, done, user);
-    write->head = head;
-    write->bytes = sizeof *write;
-    enqueue(store, write);
-}
-
-void store_put_annotation(Store *store, struct store_annotation_write *annotation,
-                          store_done_fn done, void *user)
-{
-    struct store_write *write = store_write_new(WRITE_ANNOTATION, done, user);
-    write->annotation = annotation;
-    write->bytes = sizeof *write;
-    enqueue(store, write);
 }
 
 void store_on_queued(Store *store, void (*queued)(void *user), void *user)
@@ -447,6 +364,8 @@ static void store_destroy(Store *store)
         staging_clear(&store->writer.staging);
     sqlite_branch_writer_free(store->writer.branches);
     sqlite_verdict_writer_free(store->writer.verdicts);
+    sqlite_rename_writer_free(store->writer.renames);
+    sqlite_retention_writer_free(store->writer.retentions);
     sqlite_writer_free(store->writer.rows);
     catalogue_free(store->catalogue);
     if (store->lock_fd >= 0)
@@ -470,12 +389,18 @@ static bool open_parts(Store *store, GError **error)
     if (!store->writer.verdicts)
         return false;
     store->writer.branches = sqlite_branch_writer_new(sqlite_writer_db(store->writer.rows), error);
-    if (!store->writer.branches)
+    store->writer.renames = sqlite_rename_writer_new(sqlite_writer_db(store->writer.rows), error);
+    store->writer.retentions =
+        sqlite_retention_writer_new(sqlite_writer_db(store->writer.rows), error);
+    if (!store->writer.branches || !store->writer.renames || !store->writer.retentions)
         return false;
     store->catalogue = catalogue_new();
     store->writer.catalogue = store->catalogue;
     staging_init(&store->writer.staging, store->catalogue);
-    return sqlite_load(store->path, store->catalogue, error) && start_threads(store, error);
+    if (!sqlite_load(store->path, store->catalogue, error))
+        return false;
+    move_lines(store);
+    return start_threads(store, error);
 }
 
 Store *store_open(const struct store_options *options, GError **error)

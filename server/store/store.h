@@ -21,6 +21,17 @@
 
 /* ---- What is kept ---- */
 
+struct store_retention_rules {
+    int64_t branches_days; /* runs of other branches are thinned after so many days; 0: never … */
+    int64_t branches_keep; /* … but for so many, the newest of each branch and machine */
+    int64_t samples_days;  /* samples are dropped after so many days; 0: never */
+};
+struct store_retention {
+    struct store_retention_rules rules;
+    int64_t done_ms;              /* end of the last pass, since 1970 UTC; 0: never */
+    int64_t n_deleted, n_dropped; /* runs that were deleted, and that lost their samples, by it */
+};
+
 /* Where a commit stands to the first-parent chain of the default branch's head. */
 enum store_line {
     STORE_LINE_UNKNOWN, /* no head is known, or the parents between are not: what runs say counts */
@@ -42,8 +53,9 @@ struct store_project {
     GPtrArray *runs;           /* struct store_run * by seq, oldest received first */
     GPtrArray *benchmarks;     /* struct store_benchmark * by name */
     GPtrArray *series;         /* struct store_series * by id */
-    GPtrArray *heads;          /* struct store_head * by name (store_branches.h) */
-    GPtrArray *annotations;    /* struct store_annotation * by id (store_branches.h) */
+    struct store_retention retention;
+    GPtrArray *heads;       /* struct store_head * by name (store_branches.h) */
+    GPtrArray *annotations; /* struct store_annotation * by id (store_branches.h) */
 };
 
 struct store_machine {
@@ -58,7 +70,7 @@ struct store_benchmark {
     int64_t id;
     char *name;
     struct store_project *project;
-    GPtrArray *series; /* struct store_series * */
+    GPtrArray *series; /* struct store_series * that are shown under its name */
 };
 
 struct store_series {
@@ -74,6 +86,8 @@ struct store_series {
     struct rule_settings rule;   /* what the project's rules say of it */
     guint n_points;
     int64_t last_run_seq;
+    /* struct store_series * as posted, where renames join them to this one; else NULL */
+    GPtrArray *parts;
 };
 
 struct store_commit {
@@ -97,7 +111,8 @@ struct store_run {
     int64_t seq; /* in order of receipt, never used again */
     char *id;
     struct store_project *project;
-    struct store_machine *machine;
+    struct store_machine *machine;        /* as it is shown … */
+    struct store_machine *posted_machine; /* … and under the name that was posted */
     struct store_commit *commit;
     char *branch, *reason; /* or NULL */
     char *pull_request;    /* of which it is a run, or NULL */
@@ -107,6 +122,7 @@ struct store_run {
     char *environment_digest; /* or NULL */
     guint n_results, n_errors;
     uint64_t n_samples;
+    bool samples_dropped; /* its document holds summaries where it held samples */
 };
 
 struct store_point {
@@ -185,6 +201,23 @@ struct store_project_settings {
 };
 void store_project_settings_free(struct store_project_settings *settings);
 
+/* A name that stands for another from now on, or for itself again: what was posted under it is
+ * shown with that, what was posted stays as it is. */
+enum store_rename_kind { STORE_RENAME_BENCHMARK, STORE_RENAME_MACHINE, STORE_RENAME_VALUES };
+struct store_value_name {
+    char *param, *value;
+    char *target; /* NULL: itself again */
+};
+struct store_rename {
+    enum store_rename_kind kind;
+    char *project; /* NULL for a machine */
+    char *name;    /* of the benchmark, or of the machine */
+    char *target;  /* for those two; NULL: itself again */
+    bool is_new;   /* the target is a name that nothing has so far; else one that something has */
+    GPtrArray *values; /* struct store_value_name *, of the benchmark */
+};
+void store_rename_free(struct store_rename *rename);
+
 /* All take ownership of what they are given. `digest` is run_digest(run). */
 void store_put_run(Store *store, Run *run, char *digest, store_done_fn done, void *user);
 void store_delete_run(Store *store, char *id, store_done_fn done, void *user);
@@ -192,6 +225,9 @@ void store_put_commits(Store *store, char *project, char *branch, GPtrArray *com
                        store_done_fn done, void *user);
 void store_put_project(Store *store, struct store_project_settings *settings, store_done_fn done,
                        void *user);
+/* ERROR_NOT_FOUND: no such name; ERROR_CONFLICT: names in a circle, a new name that is known, or
+ * two cases of one run that would be one. receipt->n_series: lines that changed. */
+void store_put_rename(Store *store, struct store_rename *rename, store_done_fn done, void *user);
 
 /* ---- Reading ---- */
 
@@ -201,6 +237,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreReader, store_reader_free)
 
 StoreSnapshot *store_snapshot_begin(StoreReader *reader, GError **error);
 void store_snapshot_end(StoreSnapshot *snapshot);
+/* Between two rows of something long: lets a writer that waits go first. Rows of the store stay as
+ * they were at the first question; the catalogue may be newer afterwards. Pointers to its
+ * structures stay valid until the snapshot ends, also to what was removed; its lists and texts are
+ * to be looked up anew. False where the rows cannot be read. */
+bool store_snapshot_give_way(StoreSnapshot *snapshot, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreSnapshot, store_snapshot_end)
 
 /* For ETags: changes whenever anything of the project (NULL: of anything) that a reader can see
@@ -215,6 +256,7 @@ struct store_project *store_project_find(StoreSnapshot *snapshot, const char *na
 struct store_machine *store_machine_find(StoreSnapshot *snapshot, const char *name);
 /* through aliases */
 struct store_benchmark *store_benchmark_find(const struct store_project *project, const char *name);
+/* the line that it is shown as, where renames join it to others */
 struct store_series *store_series_by_id(StoreSnapshot *snapshot, int64_t id);
 struct store_run *store_run_by_seq(StoreSnapshot *snapshot, int64_t seq);
 /* The same, quick for many that are asked for in ascending order: *place, 0 at first, is where the
@@ -266,6 +308,24 @@ GPtrArray *store_series_select(StoreSnapshot *snapshot, const struct store_filte
 GPtrArray *store_runs_select(StoreSnapshot *snapshot, const struct store_filter *filter,
                              int64_t before, guint limit, bool *out_more, GError **error);
 
+/* Which names stand for others in a project: struct store_name_rule *, by bench, param, value. */
+struct store_name_rule {
+    char *bench;
+    char *param, *value; /* NULL where the benchmark itself stands for another */
+    char *target;
+};
+GPtrArray *store_name_rules(const struct store_project *project);
+/* The names that stand for a machine (char *), by name. */
+GPtrArray *store_machine_aliases(StoreSnapshot *snapshot, const struct store_machine *machine);
+/* The first run that holds a result of a benchmark or of what stands for it; 0: none. */
+bool store_benchmark_first_run(StoreSnapshot *snapshot, const struct store_benchmark *benchmark,
+                               int64_t *out_seq, GError **error);
+
+/* The parameters of a posted case as its line has them, canonical text: values that stand for
+ * others replaced, defaults left out. `bench` is a name or alias. The caller frees it. */
+char *store_case_params(const struct store_project *project, const char *bench,
+                        const GPtrArray *params);
+
 /* All points of a series, in no promised order; runs that this snapshot does not know are left out.
  * Array of struct store_point. */
 GArray *store_series_points(StoreSnapshot *snapshot, int64_t series_id, GError **error);
@@ -284,6 +344,14 @@ Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error
 /* Environments of a machine, newest last_seen first: struct store_environment *. */
 GPtrArray *store_machine_environments(StoreSnapshot *snapshot, const struct store_machine *machine,
                                       GError **error);
+/* Where a machine's environment became another, in order of receipt, the latest `limit` ones: array
+ * of struct store_environment_change. Runs that do not tell theirs are passed over. */
+struct store_environment_change {
+    const struct store_run *run; /* the first in the new one */
+    const char *before, *after;  /* digests */
+};
+GArray *store_machine_changes(StoreSnapshot *snapshot, const struct store_machine *machine,
+                              guint limit);
 /* hwloc XML or NULL */
 char *store_topology(StoreSnapshot *snapshot, const char *environment_digest, GError **error);
 

@@ -172,7 +172,8 @@ struct store_move {
 /* Array of struct store_move of a project, in no promised order, at most `limit`. */
 GArray *store_project_moves(StoreSnapshot *snapshot, int64_t project_id, guint limit,
                             GError **error);
-/* NULL with ERROR_NOT_FOUND. */
+/* NULL with ERROR_NOT_FOUND. Of a series that renames show as part of another line it is the same
+ * change of that line, which has another id. */
 struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error);
 GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error);
 bool store_outbox_count(StoreSnapshot *snapshot, int64_t change_id, guint *out, GError **error);

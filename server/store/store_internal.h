@@ -45,6 +45,9 @@ struct store_snapshot {
 
 void store_log(Store *store, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* Tells what became of a write, and frees it. */
+void store_answer(struct store_write *write);
+
 /* The snapshot's connection, its read transaction begun; NULL on failure. */
 SqliteReader *store_snapshot_rows(StoreSnapshot *snapshot, GError **error);
 

@@ -4,6 +4,7 @@
  * catalogue, and at most one transaction newer, since the writer cannot begin another before it has
  * updated the catalogue that this snapshot holds still. Runs that the catalogue does not know are
  * left out. Any thread. */
+#include "server/store/catalogue_lines.h"
 #include "server/store/commit_telling.h"
 #include "server/store/sample_blob.h"
 #include "server/store/store_internal.h"
@@ -60,6 +61,16 @@ void store_snapshot_end(StoreSnapshot *snapshot)
     g_free(snapshot);
 }
 
+bool store_snapshot_give_way(StoreSnapshot *snapshot, GError **error)
+{
+    if (g_atomic_int_get(&snapshot->catalogue->n_writers) == 0)
+        return true;
+    if (!store_snapshot_rows(snapshot, error)) /* as old as what was found so far */
+        return false;
+    catalogue_give_way(snapshot->catalogue);
+    return true;
+}
+
 SqliteReader *store_snapshot_rows(StoreSnapshot *snapshot, GError **error)
 {
     if (!snapshot->reading && !sqlite_reader_begin(snapshot->reader->rows, error))
@@ -94,18 +105,28 @@ struct store_project *store_project_find(StoreSnapshot *snapshot, const char *na
 
 struct store_machine *store_machine_find(StoreSnapshot *snapshot, const char *name)
 {
-    return g_hash_table_lookup(snapshot->catalogue->machine_by_name, name);
+    const struct line_rules rules = {.catalogue = snapshot->catalogue};
+    struct store_machine *machine = g_hash_table_lookup(snapshot->catalogue->machine_by_name, name);
+    if (!machine)
+        machine = g_hash_table_lookup(snapshot->catalogue->machine_aliases, name);
+    return machine ? line_machine(&rules, machine) : NULL;
 }
 
 struct store_benchmark *store_benchmark_find(const struct store_project *project, const char *name)
 {
-    return g_hash_table_lookup(((const struct catalogue_project *)project)->benchmark_by_name,
-                               name);
+    const struct catalogue_project *of = (const struct catalogue_project *)project;
+    const struct line_rules rules = {0};
+    struct store_benchmark *benchmark = g_hash_table_lookup(of->benchmark_by_name, name);
+    if (!benchmark)
+        benchmark = g_hash_table_lookup(of->benchmark_aliases, name);
+    return benchmark ? line_benchmark(&rules, benchmark) : NULL;
 }
 
 struct store_series *store_series_by_id(StoreSnapshot *snapshot, int64_t id)
 {
-    return catalogue_series_at(snapshot->catalogue, id);
+    struct catalogue_series *series =
+        (struct catalogue_series *)catalogue_series_at(snapshot->catalogue, id);
+    return series && series->line ? &series->line->pub : NULL;
 }
 
 struct store_run *store_run_by_seq(StoreSnapshot *snapshot, int64_t seq)
@@ -152,11 +173,13 @@ struct store_commit *store_commit_find(const struct store_project *project, cons
     if (found)
         return found;
     size_t digits = strlen(sha);
-    bool is_hex = strspn(sha, "0123456789abcdef") == digits;
-    for (guint i = 0; is_hex && digits >= SHORT_SHA_DIGITS_MIN && i < project->commits->len; i++) {
-        struct store_commit *commit = project->commits->pdata[i];
+    bool is_short = digits >= SHORT_SHA_DIGITS_MIN && strspn(sha, "0123456789abcdef") == digits;
+    GTree *sorted = ((const struct catalogue_project *)project)->commits_by_sha;
+    GTreeNode *node = is_short ? g_tree_lower_bound(sorted, sha) : NULL;
+    for (; node; node = g_tree_node_next(node)) {
+        struct store_commit *commit = g_tree_node_value(node);
         if (strncmp(commit->sha, sha, digits) != 0)
-            continue;
+            break;
         if (found) {
             g_set_error(error, BREAKEVEN_ERROR, ERROR_CONFLICT,
                         "%s names several commits of %s, among them %s and %s; give more digits",
@@ -177,6 +200,33 @@ struct store_commit *store_commit_find(const struct store_project *project, cons
  * ---------------------------------------------------------------------------------------------------------
  */
 
+static gint compare_points(gconstpointer a, gconstpointer b)
+{
+    const struct store_point *left = a, *right = b;
+    return left->run_seq < right->run_seq ? -1 : left->run_seq > right->run_seq;
+}
+
+/* Those of all its parts by run; where a run holds two parts, the first one's counts. */
+static bool joined_points(SqliteReader *rows, const struct store_series *series, GArray *points,
+                          GError **error)
+{
+    for (guint i = 0; i < series->parts->len; i++)
+        if (!sqlite_reader_points(rows, ((const struct store_series *)series->parts->pdata[i])->id,
+                                  points, error))
+            return false;
+    g_array_sort(points, compare_points); /* stable */
+    guint n = 0;
+    for (guint i = 0; i < points->len; i++) {
+        struct store_point point = g_array_index(points, struct store_point, i);
+        point.series_id = series->id;
+        if (n > 0 && g_array_index(points, struct store_point, n - 1).run_seq == point.run_seq)
+            continue;
+        g_array_index(points, struct store_point, n++) = point;
+    }
+    g_array_set_size(points, n);
+    return true;
+}
+
 GArray *store_series_points(StoreSnapshot *snapshot, int64_t series_id, GError **error)
 {
     SqliteReader *rows = store_snapshot_rows(snapshot, error);
@@ -185,7 +235,9 @@ GArray *store_series_points(StoreSnapshot *snapshot, int64_t series_id, GError *
     const struct store_series *series = store_series_by_id(snapshot, series_id);
     g_autoptr(GArray) points =
         g_array_sized_new(FALSE, FALSE, sizeof(struct store_point), series ? series->n_points : 1);
-    if (!sqlite_reader_points(rows, series_id, points, error))
+    bool is_joined = series && series->parts;
+    if (is_joined ? !joined_points(rows, series, points, error)
+                  : !sqlite_reader_points(rows, series_id, points, error))
         return NULL;
     /* Points come by run: what this snapshot does not know yet is at the end. */
     const GPtrArray *runs = snapshot->catalogue->runs;
@@ -210,6 +262,24 @@ static GPtrArray *run_directory(StoreSnapshot *snapshot, int64_t run_seq, GError
     return directory;
 }
 
+bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,
+                        GError **error)
+{
+    SqliteReader *rows = store_snapshot_rows(snapshot, error);
+    const struct store_series *series = store_series_by_id(snapshot, series_id);
+    guint before = points->len, n_parts = series && series->parts ? series->parts->len : 0;
+    if (!rows || n_parts == 0)
+        return rows && sqlite_reader_point(rows, series_id, run_seq, points, error);
+    for (guint i = 0; i < n_parts && points->len == before; i++) {
+        const struct store_series *part = series->parts->pdata[i];
+        if (!sqlite_reader_point(rows, part->id, run_seq, points, error))
+            return false;
+    }
+    if (points->len > before)
+        g_array_index(points, struct store_point, before).series_id = series->id;
+    return true;
+}
+
 GArray *store_run_points(StoreSnapshot *snapshot, int64_t run_seq, GError **error)
 {
     g_autoptr(GPtrArray) directory = run_directory(snapshot, run_seq, error);
@@ -222,11 +292,36 @@ GArray *store_run_points(StoreSnapshot *snapshot, int64_t run_seq, GError **erro
         for (guint m = 0; m < result->n_metrics; m++) {
             struct store_series *series = store_series_by_id(snapshot, result->series_ids[m]);
             if (series && g_hash_table_add(seen, series) &&
-                !sqlite_reader_point(snapshot->reader->rows, series->id, run_seq, points, error))
+                !store_series_point(snapshot, series->id, run_seq, points, error))
                 return NULL;
         }
     }
     return g_steal_pointer(&points);
+}
+
+char *store_case_params(const struct store_project *project, const char *bench,
+                        const GPtrArray *params)
+{
+    const struct line_rules rules = {0};
+    const struct store_benchmark *benchmark =
+        g_hash_table_lookup(((const struct catalogue_project *)project)->benchmark_by_name, bench);
+    if (!benchmark)
+        benchmark = store_benchmark_find(project, bench);
+    return benchmark ? line_params_text(&rules, benchmark, params) : run_params_text(params);
+}
+
+/* An error under the names of its line. */
+static void show_error(const struct store_project *project, struct store_result_error *failure)
+{
+    const struct store_benchmark *benchmark = store_benchmark_find(project, failure->bench);
+    g_autoptr(GPtrArray) params = run_params_parse(failure->params_text);
+    if (!benchmark || !params)
+        return;
+    char *shown = store_case_params(project, failure->bench, params);
+    g_free(failure->params_text);
+    failure->params_text = shown;
+    g_free(failure->bench);
+    failure->bench = g_strdup(benchmark->name);
 }
 
 GPtrArray *store_run_errors(StoreSnapshot *snapshot, int64_t run_seq, GError **error)
@@ -235,7 +330,10 @@ GPtrArray *store_run_errors(StoreSnapshot *snapshot, int64_t run_seq, GError **e
     if (run && run->n_errors == 0)
         return g_ptr_array_new();
     SqliteReader *rows = store_snapshot_rows(snapshot, error);
-    return rows ? sqlite_reader_errors(rows, run_seq, error) : NULL;
+    GPtrArray *errors = rows ? sqlite_reader_errors(rows, run_seq, error) : NULL;
+    for (guint i = 0; run && errors && i < errors->len; i++)
+        show_error(run->project, errors->pdata[i]);
+    return errors;
 }
 
 /* ---- The document
@@ -247,9 +345,9 @@ static struct run_result *named_result(StoreSnapshot *snapshot,
                                        const struct sample_directory_result *entry)
 {
     const struct catalogue_series *first =
-        entry->n_metrics > 0
-            ? (const struct catalogue_series *)store_series_by_id(snapshot, entry->series_ids[0])
-            : NULL;
+        entry->n_metrics > 0 ? (const struct catalogue_series *)catalogue_series_at(
+                                   snapshot->catalogue, entry->series_ids[0])
+                             : NULL;
     if (!first && (entry->n_metrics > 0 || !entry->bench))
         return NULL;
     const char *params_text = entry->bench      ? entry->params_text
@@ -264,7 +362,8 @@ static struct run_result *named_result(StoreSnapshot *snapshot,
     }
     bool fine = params != NULL;
     for (guint m = 0; m < entry->n_metrics && fine; m++) {
-        const struct store_series *series = store_series_by_id(snapshot, entry->series_ids[m]);
+        const struct store_series *series =
+            catalogue_series_at(snapshot->catalogue, entry->series_ids[m]);
         fine = series != NULL;
         if (series)
             g_ptr_array_add(result->metrics,
@@ -294,8 +393,8 @@ static void fill_envelope(const struct store_run *stored, struct sqlite_document
 {
     run->id = g_strdup(stored->id);
     run->project = g_strdup(stored->project->name);
-    run->machine =
-        document->machine ? g_steal_pointer(&document->machine) : g_strdup(stored->machine->name);
+    run->machine = document->machine ? g_steal_pointer(&document->machine)
+                                     : g_strdup(stored->posted_machine->name);
     run->branch = g_strdup(stored->branch);
     run->reason = g_strdup(stored->reason);
     run->dirty = stored->dirty;
@@ -336,72 +435,4 @@ Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error
     g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                 "what is stored of run %s is damaged; restore a backup", stored->id);
     return NULL;
-}
-
-/* ---- Machines
- * -----------------------------------------------------------------------------------------------------
- */
-
-static void free_environment(gpointer item)
-{
-    struct store_environment *environment = item;
-    g_free(environment->digest);
-    g_free(environment->facts_json);
-    g_free(environment);
-}
-
-static gint compare_last_seen(gconstpointer a, gconstpointer b)
-{
-    const struct store_environment *const *left = a, *const *right = b;
-    return (*left)->last_seen_ms == (*right)->last_seen_ms
-               ? 0
-               : ((*left)->last_seen_ms > (*right)->last_seen_ms ? -1 : 1);
-}
-
-static void note_environment(GHashTable *by_digest, GPtrArray *list, const struct store_run *run)
-{
-    struct store_environment *environment = g_hash_table_lookup(by_digest, run->environment_digest);
-    if (!environment) {
-        environment = g_new0(struct store_environment, 1);
-        environment->digest = g_strdup(run->environment_digest);
-        environment->first_seen_ms = run->received_ms;
-        g_hash_table_insert(by_digest, environment->digest, environment);
-        g_ptr_array_add(list, environment);
-    }
-    environment->first_seen_ms = MIN(environment->first_seen_ms, run->received_ms);
-    environment->last_seen_ms = MAX(environment->last_seen_ms, run->received_ms);
-}
-
-GPtrArray *store_machine_environments(StoreSnapshot *snapshot, const struct store_machine *machine,
-                                      GError **error)
-{
-    SqliteReader *rows = store_snapshot_rows(snapshot, error);
-    if (!rows)
-        return NULL;
-    g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_environment);
-    g_autoptr(GHashTable) by_digest = g_hash_table_new(g_str_hash, g_str_equal);
-    const GPtrArray *runs = snapshot->catalogue->runs;
-    for (guint i = 0; i < runs->len; i++) {
-        const struct store_run *run = runs->pdata[i];
-        if (run->machine == machine && run->environment_digest)
-            note_environment(by_digest, list, run);
-    }
-    for (guint i = 0; i < list->len; i++) {
-        struct store_environment *environment = list->pdata[i];
-        GError *cause = NULL;
-        environment->facts_json = sqlite_reader_environment(rows, environment->digest,
-                                                            &environment->has_topology, &cause);
-        if (cause) {
-            g_propagate_error(error, cause);
-            return NULL;
-        }
-    }
-    g_ptr_array_sort(list, compare_last_seen);
-    return g_steal_pointer(&list);
-}
-
-char *store_topology(StoreSnapshot *snapshot, const char *environment_digest, GError **error)
-{
-    SqliteReader *rows = store_snapshot_rows(snapshot, error);
-    return rows ? sqlite_reader_topology(rows, environment_digest, error) : NULL;
 }

@@ -58,18 +58,62 @@ GPtrArray *store_series_changes(StoreSnapshot *snapshot, int64_t series_id, GErr
     return rows ? sqlite_verdict_series_changes(rows, series_id, error) : NULL;
 }
 
+/* False of one whose line is shown as part of another now. */
+static bool is_shown(StoreSnapshot *snapshot, int64_t series_id)
+{
+    const struct store_series *series = store_series_by_id(snapshot, series_id);
+    return series && series->id == series_id;
+}
+
+/* Moves those that are shown over; returns the id of the last one, 0 where there was none. */
+static int64_t take_shown(StoreSnapshot *snapshot, GPtrArray *from, GPtrArray *to)
+{
+    int64_t last = 0;
+    for (guint i = 0; i < from->len; i++) {
+        struct store_change *change = from->pdata[i];
+        last = change->id;
+        if (is_shown(snapshot, change->series_id))
+            g_ptr_array_add(to, g_steal_pointer(&from->pdata[i]));
+    }
+    return last;
+}
+
+static void free_change(gpointer change)
+{
+    store_change_free(change);
+}
+
 GPtrArray *store_project_changes(StoreSnapshot *snapshot, int64_t project_id, int64_t before,
                                  guint limit, GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
-    return rows ? sqlite_verdict_project_changes(rows, project_id, before, limit, error) : NULL;
+    g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(free_change);
+    while (rows && shown->len < limit) {
+        guint wanted = limit - shown->len;
+        g_autoptr(GPtrArray) page =
+            sqlite_verdict_project_changes(rows, project_id, before, wanted, error);
+        if (!page)
+            return NULL;
+        bool is_last = page->len < wanted;
+        before = take_shown(snapshot, page, shown);
+        if (is_last)
+            break;
+    }
+    return rows ? g_steal_pointer(&shown) : NULL;
 }
 
 GArray *store_project_moves(StoreSnapshot *snapshot, int64_t project_id, guint limit,
                             GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
-    return rows ? sqlite_verdict_project_moves(rows, project_id, limit, error) : NULL;
+    GArray *moves = rows ? sqlite_verdict_project_moves(rows, project_id, limit, error) : NULL;
+    guint n = 0;
+    for (guint i = 0; moves && i < moves->len; i++) {
+        struct store_move move = g_array_index(moves, struct store_move, i);
+        if (is_shown(snapshot, move.series_id))
+            g_array_index(moves, struct store_move, n++) = move;
+    }
+    return moves ? g_array_set_size(moves, n) : NULL;
 }
 
 bool store_levels_sum(StoreSnapshot *snapshot, int64_t first, int64_t last,
@@ -82,7 +126,20 @@ bool store_levels_sum(StoreSnapshot *snapshot, int64_t first, int64_t last,
 struct store_change *store_change_by_id(StoreSnapshot *snapshot, int64_t id, GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
-    return rows ? sqlite_verdict_read_change(rows, id, error) : NULL;
+    struct store_change *change = rows ? sqlite_verdict_read_change(rows, id, error) : NULL;
+    if (!change || is_shown(snapshot, change->series_id))
+        return change;
+    g_autoptr(GArray) twins = sqlite_verdict_twins(rows, id, NULL);
+    for (guint i = 0; twins && i < twins->len; i++) {
+        struct store_change *twin =
+            sqlite_verdict_read_change(rows, g_array_index(twins, int64_t, i), NULL);
+        if (twin && is_shown(snapshot, twin->series_id)) {
+            store_change_free(change);
+            return twin;
+        }
+        store_change_free(twin);
+    }
+    return change;
 }
 
 GPtrArray *store_change_log(StoreSnapshot *snapshot, int64_t id, GError **error)
@@ -119,13 +176,6 @@ bool store_is_rule_rejudge(StoreSnapshot *snapshot, int64_t series_id, bool *out
 int64_t store_rules_version(StoreSnapshot *snapshot)
 {
     return snapshot->catalogue->rules_version;
-}
-
-bool store_series_point(StoreSnapshot *snapshot, int64_t series_id, int64_t run_seq, GArray *points,
-                        GError **error)
-{
-    SqliteReader *rows = store_snapshot_rows(snapshot, error);
-    return rows && sqlite_reader_point(rows, series_id, run_seq, points, error);
 }
 
 /* ---- What was measured
@@ -165,13 +215,15 @@ static int64_t version_digest(const char *info)
     return digest == basis ? 0 : (int64_t)(digest & INT64_MAX);
 }
 
-static void append_versions(const struct sample_directory_result *entry, int64_t run_seq,
-                            const char *info, GArray *versions)
+static void append_versions(StoreSnapshot *snapshot, const struct sample_directory_result *entry,
+                            int64_t run_seq, const char *info, GArray *versions)
 {
     int64_t digest = info ? version_digest(info) : 0;
     for (guint m = 0; digest != 0 && m < entry->n_metrics; m++) {
-        struct store_series_version version = {entry->series_ids[m], run_seq, digest};
-        g_array_append_val(versions, version);
+        const struct store_series *series = store_series_by_id(snapshot, entry->series_ids[m]);
+        struct store_series_version version = {series ? series->id : 0, run_seq, digest};
+        if (series)
+            g_array_append_val(versions, version);
     }
 }
 
@@ -187,7 +239,7 @@ GArray *store_run_versions(StoreSnapshot *snapshot, int64_t run_seq, GError **er
     GArray *versions = g_array_new(FALSE, FALSE, sizeof(struct store_series_version));
     for (guint i = 0; directory && i < directory->len && i < run->results->len; i++) {
         const struct run_result *result = run->results->pdata[i];
-        append_versions(directory->pdata[i], run_seq, result->info_json, versions);
+        append_versions(snapshot, directory->pdata[i], run_seq, result->info_json, versions);
     }
     return versions;
 }

@@ -5,6 +5,7 @@
  * other on, so that neither is walked where the other matches rarely. Any thread, within a
  * snapshot. */
 #include "schema/number.h"
+#include "server/store/catalogue_lines.h"
 #include "server/store/store_internal.h"
 #include <string.h>
 
@@ -71,14 +72,27 @@ static const char *param_value(const struct store_project *project, const char *
     return defaults ? param_defaults_value(defaults, bench, name) : NULL;
 }
 
+/* Values are asked for as they are shown, or by one that stands for it. */
+static bool value_is_wanted(const struct store_benchmark *benchmark,
+                            const struct store_param_filter *wanted, const char *value)
+{
+    const struct line_rules rules = {0};
+    const char *shown = line_value(&rules, benchmark, wanted->name, value);
+    for (guint i = 0; i < wanted->values->len; i++)
+        if (strcmp(line_value(&rules, benchmark, wanted->name, wanted->values->pdata[i]), shown) ==
+            0)
+            return true;
+    return false;
+}
+
 static bool params_match(const struct store_filter *filter, const struct store_benchmark *benchmark,
                          const GPtrArray *params)
 {
     for (guint i = 0; filter->params && i < filter->params->len; i++) {
         const struct store_param_filter *wanted = filter->params->pdata[i];
         const char *value = param_value(benchmark->project, benchmark->name, params, wanted->name);
-        if (!value || !(list_has(wanted->values, value) ||
-                        ranges_have(wanted->ranges, value)))
+        if (!value ||
+            !(value_is_wanted(benchmark, wanted, value) || ranges_have(wanted->ranges, value)))
             return false;
     }
     return true;
@@ -221,11 +235,15 @@ static void add_benchmark_streams(struct selection *selection)
         const struct store_project *project = projects->pdata[p];
         if (!list_has(selection->filter->projects, project->name))
             continue;
-        for (guint b = 0; b < project->benchmarks->len; b++) {
-            const struct store_benchmark *benchmark = project->benchmarks->pdata[b];
-            if (bench_matches(selection->filter, benchmark))
-                add_stream(selection, STREAM_BENCHMARK, benchmark->id);
-        }
+        const struct line_rules rules = {0};
+        GHashTableIter iterator;
+        gpointer posted;
+        g_hash_table_iter_init(&iterator,
+                               ((const struct catalogue_project *)project)->benchmark_by_name);
+        while (g_hash_table_iter_next(&iterator, NULL, &posted))
+            if (bench_matches(selection->filter, line_benchmark(&rules, posted)))
+                add_stream(selection, STREAM_BENCHMARK,
+                           ((const struct store_benchmark *)posted)->id);
     }
 }
 
@@ -239,12 +257,22 @@ static void add_case_streams(struct selection *selection)
         if (!list_has(filter->projects, project->pub.name))
             continue;
         for (guint c = 0; c < project->cases->len; c++) {
+            const struct line_rules rules = {0};
             const struct catalogue_case *error_case = project->cases->pdata[c];
-            if (bench_matches(filter, error_case->benchmark) &&
-                params_match(filter, error_case->benchmark, error_case->params))
+            const struct store_benchmark *shown = line_benchmark(&rules, error_case->benchmark);
+            if (bench_matches(filter, shown) && params_match(filter, shown, error_case->params))
                 add_stream(selection, STREAM_CASE, error_case->id);
         }
     }
+}
+
+static void add_series_streams(struct selection *selection, const struct store_series *series)
+{
+    if (!series->parts)
+        add_stream(selection, STREAM_SERIES, series->id);
+    for (guint i = 0; series->parts && i < series->parts->len; i++)
+        add_stream(selection, STREAM_SERIES,
+                   ((const struct store_series *)series->parts->pdata[i])->id);
 }
 
 static void choose_streams(struct selection *selection)
@@ -259,7 +287,7 @@ static void choose_streams(struct selection *selection)
     }
     g_autoptr(GPtrArray) series = store_series_select(selection->snapshot, filter);
     for (guint i = 0; i < series->len; i++)
-        add_stream(selection, STREAM_SERIES, ((const struct store_series *)series->pdata[i])->id);
+        add_series_streams(selection, series->pdata[i]);
     if (!filter->metrics)
         add_case_streams(selection);
 }

@@ -25,6 +25,9 @@ void store_write_free(struct store_write *write)
     g_clear_pointer(&write->settings, store_project_settings_free);
     g_clear_pointer(&write->judgement, store_judgement_free);
     g_clear_pointer(&write->triage, store_triage_write_free);
+    g_clear_pointer(&write->rename, store_rename_free);
+    g_clear_pointer(&write->retention, store_retention_write_free);
+    g_clear_pointer(&write->dropped, store_dropped_free);
     g_clear_pointer(&write->head, store_head_write_free);
     g_clear_pointer(&write->annotation, store_annotation_write_free);
     g_clear_error(&write->error);
@@ -68,6 +71,12 @@ bool store_write_perform(struct store_writer *writer, struct store_write *write,
         return store_write_judgement(writer, write, error);
     case WRITE_TRIAGE:
         return store_write_triage(writer, write, error);
+    case WRITE_RENAME:
+        return store_write_rename(writer, write, error);
+    case WRITE_RETENTION:
+        return store_write_retention(writer, write, error);
+    case WRITE_DROPPED:
+        return store_write_dropped(writer, write, error);
     case WRITE_HEAD:
         return store_write_head(writer, write, error);
     case WRITE_ANNOTATION:
@@ -249,14 +258,18 @@ bool store_write_deletion(struct store_writer *writer, struct store_write *write
     for (guint i = 0; i < directory->len; i++)
         if (!delete_result(writer, run, directory->pdata[i], series, last_seqs, error))
             return false;
-    for (guint i = 0; i < series->len; i++) {
-        const struct store_series *line = series->pdata[i];
-        if (!sqlite_verdict_add_rejudge(writer->verdicts, line->id, error))
+    for (guint i = 0; !write->keeps_verdicts && i < series->len; i++) {
+        const struct catalogue_series *part = series->pdata[i];
+        if (!sqlite_verdict_add_rejudge(writer->verdicts, part->line->pub.id, error))
             return false;
     }
     if (!sqlite_verdict_dequeue(writer->verdicts, run->seq, error) ||
+        !sqlite_retention_forget(writer->retentions, run->seq, error) ||
         !sqlite_branch_drop_pull_request(writer->branches, run->seq, error) ||
         !sqlite_writer_delete_run(writer->rows, run, g_get_real_time() / 1000, error))
+        return false;
+    if (write->is_expired &&
+        !store_write_count_expired(writer, (struct catalogue_project *)run->project, error))
         return false;
     write->receipt.run_seq = run->seq;
     write->receipt.outcome = STORE_DELETED;

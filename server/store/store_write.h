@@ -5,9 +5,12 @@
 
 #include "server/store/prepared_run.h"
 #include "server/store/sqlite_branches.h"
+#include "server/store/sqlite_rename.h"
+#include "server/store/sqlite_retention.h"
 #include "server/store/sqlite_verdict.h"
 #include "server/store/sqlite_write.h"
 #include "server/store/staging.h"
+#include "server/store/store_retention.h"
 
 enum write_kind {
     WRITE_RUN,
@@ -16,6 +19,9 @@ enum write_kind {
     WRITE_PROJECT,
     WRITE_JUDGEMENT,
     WRITE_TRIAGE,
+    WRITE_RENAME,
+    WRITE_RETENTION,
+    WRITE_DROPPED,
     WRITE_HEAD,
     WRITE_ANNOTATION
 };
@@ -29,6 +35,10 @@ struct store_write {
     struct store_project_settings *settings;   /* WRITE_PROJECT */
     struct store_judgement *judgement;         /* WRITE_JUDGEMENT */
     struct store_triage_write *triage;         /* WRITE_TRIAGE */
+    struct store_rename *rename;               /* WRITE_RENAME */
+    struct store_retention_write *retention;   /* WRITE_RETENTION */
+    GArray *dropped;                           /* WRITE_DROPPED: struct store_dropped */
+    bool is_expired, keeps_verdicts;           /* WRITE_DELETION by the rules of retention */
     struct store_head_write *head;             /* WRITE_HEAD */
     struct store_annotation_write *annotation; /* WRITE_ANNOTATION */
     gint64 bytes;                              /* about what it holds in memory */
@@ -47,6 +57,8 @@ struct store_writer {
     SqliteWriter *rows;
     SqliteVerdictWriter *verdicts;
     SqliteBranchWriter *branches;
+    SqliteRenameWriter *renames;
+    SqliteRetentionWriter *retentions;
     Catalogue *catalogue;
     struct staging staging;
     int64_t version; /* that the transaction at hand gives to what it changes */
@@ -70,6 +82,24 @@ bool store_write_triage(struct store_writer *writer, struct store_write *write, 
 bool store_write_head(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_annotation(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error);
+
+bool store_write_rename(struct store_writer *writer, struct store_write *write, GError **error);
+
+bool store_write_retention(struct store_writer *writer, struct store_write *write, GError **error);
+bool store_write_dropped(struct store_writer *writer, struct store_write *write, GError **error);
+
+/* One run more was deleted by the rules. */
+bool store_write_count_expired(struct store_writer *writer, struct catalogue_project *project,
+                               GError **error);
+
+/* Series came that are shown under other names: plans the lines anew. In a transaction of its own.
+ */
+bool store_write_lines(struct store_writer *writer, GError **error);
+
+/* The id under which a change is shown: its own, or its twin's on the line that holds its series
+ * now. */
+bool store_write_shown_change(struct store_writer *writer, int64_t id, int64_t *out,
+                              GError **error);
 
 /* Finds the project or adds it. */
 struct catalogue_project *store_write_need_project(struct store_writer *writer, const char *name,

@@ -205,8 +205,10 @@ bool store_write_triage(struct store_writer *writer, struct store_write *write, 
     const struct store_triage_write *said = write->triage;
     g_autoptr(GPtrArray) changes = g_ptr_array_new_with_free_func(free_change);
     for (guint i = 0; i < said->change_ids->len; i++) { /* all are there before any is written */
-        struct store_change *change = sqlite_verdict_change(
-            writer->verdicts, g_array_index(said->change_ids, int64_t, i), error);
+        int64_t id = g_array_index(said->change_ids, int64_t, i);
+        struct store_change *change = store_write_shown_change(writer, id, &id, error)
+                                          ? sqlite_verdict_change(writer->verdicts, id, error)
+                                          : NULL;
         if (!change)
             return false;
         g_ptr_array_add(changes, change);

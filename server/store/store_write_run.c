@@ -80,13 +80,12 @@ static bool check_better(struct run_write *w, struct catalogue_series *series,
 }
 
 /* The series of a metric; NULL with the error where a new one cannot be written. */
-static struct catalogue_series *need_series(struct run_write *w, const char *identity,
-                                            const char *posted, const struct run_metric *metric,
-                                            GError **error)
+static struct catalogue_series *need_series(struct run_write *w, const char *posted,
+                                            const struct run_metric *metric, GError **error)
 {
     struct staging *staging = &w->writer->staging;
     struct catalogue_series *first =
-        staging_find_series(staging, w->benchmark, w->machine, identity, metric->name);
+        staging_find_series(staging, w->benchmark, w->machine, posted, metric->name);
     for (struct catalogue_series *series = first; series; series = series->next_unit)
         if (strcmp(series->pub.unit, metric->unit) == 0)
             return check_better(w, series, metric, error) ? series : NULL;
@@ -97,10 +96,23 @@ static struct catalogue_series *need_series(struct run_write *w, const char *ide
                                         w->benchmark->name, metric->name, metric->unit,
                                         first->pub.unit));
     struct catalogue_series *series =
-        staging_add_series(staging, w->benchmark, w->machine, identity, metric);
-    if (strcmp(identity, posted) != 0)
-        series->spelling = g_strdup(posted);
+        staging_add_series(staging, w->benchmark, w->machine, posted, metric);
     return sqlite_writer_add_series(w->writer->rows, series, error) ? series : NULL;
+}
+
+/* False where the series has its point of this run already. */
+static bool take_place(struct run_write *w, struct catalogue_series *series)
+{
+    struct catalogue_series *line = series->line;
+    if (series->staged_seq == w->run->seq || line->staged_seq == w->run->seq)
+        g_ptr_array_add(w->warnings,
+                        g_strdup_printf("%s %s: two results are one case by the project's renames "
+                                        "and parameter defaults; one of them is drawn",
+                                        line->pub.benchmark->name, line->pub.metric));
+    if (series->staged_seq == w->run->seq)
+        return false;
+    series->staged_seq = line->staged_seq = w->run->seq;
+    return true;
 }
 
 static bool add_point(struct run_write *w, struct catalogue_series *series,
@@ -110,14 +122,8 @@ static bool add_point(struct run_write *w, struct catalogue_series *series,
         &g_array_index(w->prepared->summaries, struct summary, w->next_summary);
     w->next_summary++;
     sample_directory_add_series(&w->directory, series->pub.id);
-    if (series->staged_seq == w->run->seq) {
-        g_ptr_array_add(w->warnings,
-                        g_strdup_printf("%s %s: two results are one case by the project's aliases "
-                                        "and parameter defaults; the first one is drawn",
-                                        series->pub.benchmark->name, series->pub.metric));
+    if (!take_place(w, series))
         return true;
-    }
-    series->staged_seq = w->run->seq;
     g_ptr_array_add(w->series, series);
     return sqlite_writer_add_point(w->writer->rows, series->pub.id, w->run->seq, summary,
                                    result->flags->len > 0, error);
@@ -165,14 +171,11 @@ static bool add_result(struct run_write *w, guint ordinal, GError **error)
     const char *posted = w->prepared->params_texts[ordinal];
     if (!need_benchmark(w, result, error) || (result->error && !add_error(w, ordinal, error)))
         return false;
-    g_autofree char *shorter =
-        param_defaults_identity(w->project->defaults, w->benchmark->name, result->params);
     guint n_metrics = result->metrics->len;
     if (n_metrics == 0)
         sample_directory_add_result(&w->directory, result->bench, posted, 0);
     for (guint m = 0; m < n_metrics; m++) {
-        struct catalogue_series *series =
-            need_series(w, shorter ? shorter : posted, posted, result->metrics->pdata[m], error);
+        struct catalogue_series *series = need_series(w, posted, result->metrics->pdata[m], error);
         if (!series)
             return false;
         if (m == 0) {
@@ -291,7 +294,7 @@ static void fill_run(struct run_write *w, struct catalogue_commit *commit,
     const PreparedRun *prepared = w->prepared;
     const Run *posted = prepared->run;
     struct store_run *run = w->run;
-    run->machine = w->machine;
+    run->posted_machine = w->machine;
     run->commit = &commit->pub;
     run->branch = catalogue_text(w->writer->catalogue, posted->branch);
     run->reason = catalogue_text(w->writer->catalogue, posted->reason);

@@ -23,6 +23,7 @@ struct work {
     void (*log)(const char *message, void *user);
     void *log_user;
     StoreReader *reader; /* the thread's */
+    Retention *retention;
     struct level_shift_table *table;
     int64_t failing_seq; /* the run that failed last, and how often in a row; the thread's */
     guint n_tries;
@@ -285,6 +286,7 @@ static void *work_main(void *argument)
 
 static void work_free(Work *work)
 {
+    retention_stop(work->retention);
     store_reader_free(work->reader);
     pthread_cond_destroy(&work->changed);
     pthread_mutex_destroy(&work->mutex);
@@ -311,6 +313,13 @@ Work *work_start(const struct work_options *options, GError **error)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&work->changed, &attributes);
     pthread_condattr_destroy(&attributes);
+    const struct retention_options retention = {options->store, options->log, options->log_user,
+                                                NULL, NULL};
+    work->retention = retention_start(&retention, error);
+    if (!work->retention) {
+        work_free(work);
+        return NULL;
+    }
     store_on_queued(options->store, on_queued, work);
     int code = pthread_create(&work->thread, NULL, work_main, work);
     if (code == 0)
@@ -333,6 +342,11 @@ void work_stop(Work *work)
     pthread_join(work->thread, NULL);
     store_on_queued(work->store, NULL, NULL);
     work_free(work);
+}
+
+Retention *work_retention(Work *work)
+{
+    return work->retention;
 }
 
 void work_status(Work *work, struct work_status *out_status)

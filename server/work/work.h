@@ -7,6 +7,7 @@
 #pragma once
 
 #include "server/store/store_changes.h"
+#include "server/work/retention.h"
 
 typedef struct work Work;
 
@@ -30,6 +31,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_stop)
  * thread, with a reader of that thread, or at once on the caller's with NULL. */
 typedef void (*work_waited_fn)(StoreReader *reader, void *user);
 void work_wait(Work *work, int64_t run_seq, int64_t timeout_ms, work_waited_fn waited, void *user);
+
+/* Which removes what is kept too long; valid until work_stop. */
+Retention *work_retention(Work *work);
 
 struct work_status {
     gint64 runs_judged, series_judged, failures; /* since the start */

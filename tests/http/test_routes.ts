@@ -55,6 +55,8 @@ function bodyOf(route: Route): unknown {
   if (route.path.endsWith("/annotations")) return { commit: runDocument().commit.sha, text: "another" };
   if (route.path.endsWith("/{branch}") && route.method === "PUT") return { head: runDocument().commit.sha };
   if (route.method === "PATCH") return { triage: "acknowledged" };
+  if (/\/(\{bench\}|\{machine\})$/.test(route.path) && route.method === "PUT") return { alias_of: null };
+  if (/\/retention(\/try)?$/.test(route.path) && route.method !== "GET") return { samples: { after_days: 365 } };
   if (route.method === "PUT") return { default_branch: "main" };
   return undefined;
 }

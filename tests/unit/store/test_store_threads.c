@@ -127,9 +127,47 @@ static void test_threads(void)
     fixture_end(&fixture);
 }
 
+/* ---- A reader in the middle of something long
+ * ------------------------------------------------------------------------- */
+
+static void on_done(const struct store_receipt *receipt G_GNUC_UNUSED, void *user)
+{
+    g_atomic_int_inc((gint *)user);
+}
+
+/* It lets writers go first between its rows: the loop ends only when both were answered, while the
+ * snapshot is open all the time. What it held of a removed run can still be read. */
+static void test_gives_way(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    must_put_run(fixture.store, make_run("one", "A", 1));
+    StoreReader *reader = must_read(fixture.store);
+    StoreSnapshot *snapshot = must_begin(reader);
+    const struct store_run *held = store_run_find(snapshot, "one");
+    gint n_done = 0;
+    Run *run = make_run("two", "A", 2);
+    store_delete_run(fixture.store, g_strdup("one"), on_done, &n_done);
+    store_put_run(fixture.store, run, run_digest(run), on_done, &n_done);
+    while (g_atomic_int_get(&n_done) < 2)
+        g_assert_true(store_snapshot_give_way(snapshot, NULL));
+    g_assert_cmpstr(held->id, ==, "one");
+    g_assert_null(store_run_find(snapshot, "one"));
+    g_assert_nonnull(store_run_find(snapshot, "two"));
+    /* Its rows are those of its start. */
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GArray) points = store_series_points(snapshot, 1, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(points->len, ==, 1);
+    store_snapshot_end(snapshot);
+    store_reader_free(reader);
+    fixture_end(&fixture);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/threads/write-and-read", test_threads);
+    g_test_add_func("/threads/gives-way", test_gives_way);
     return g_test_run();
 }
