@@ -28,6 +28,18 @@ static size_t replace_not_finite(char *at, size_t left)
     return 1;
 }
 
+/* What one of them begins with, and what may stand before it. */
+static bool may_begin(char byte)
+{
+    return byte == '-' || byte == 'N' || byte == 'n' || byte == 'I' || byte == 'i';
+}
+
+static bool may_precede(char byte)
+{
+    return byte == ':' || byte == ',' || byte == '[' || byte == ' ' || byte == '\t' ||
+           byte == '\r' || byte == '\n';
+}
+
 static void tolerate_not_finite(char *bytes, size_t length)
 {
     bool in_string = false;
@@ -40,10 +52,9 @@ static void tolerate_not_finite(char *bytes, size_t length)
             step = 2;
         else if (bytes[i] == '"')
             in_string = !in_string;
-        else if (!in_string && strchr("-NnIi", bytes[i]) && bytes[i] &&
-                 strchr(":, \t\r\n[", before))
+        else if (!in_string && may_begin(bytes[i]) && may_precede(before))
             step = replace_not_finite(bytes + i, length - i);
-        before = bytes[i] ? bytes[i] : 'x';
+        before = bytes[i];
         i += step;
     }
 }

@@ -20,8 +20,10 @@ struct row {
 
 struct reader {
     GArray *rows;     /* struct row */
-    json_t *names;    /* the set of all rows' names */
+    json_t *names;    /* the set of the names of rows without run_type */
     json_t *measured; /* the set of the names that have a row of their own, not only aggregates */
+    const char *last_name; /* of the row before, whose repetition the next one mostly is */
+    struct import_result *last;
 };
 
 static void row_clear(void *item)
@@ -109,16 +111,23 @@ static void name_add(Import *import, json_t *json, void *user)
     const char *name = import_text(json, "name");
 
     (void)import;
-    if (name)
+    if (name && !json_object_get(json, "run_type"))
         json_object_set_new(reader->names, name, json_true());
 }
 
-static struct import_result *row_result(Import *import, const struct row *row)
+static struct import_result *row_result(Import *import, struct reader *reader,
+                                        const struct row *row)
 {
-    GPtrArray *params = run_params_new();
-    g_autofree char *bench = google_benchmark_name_split(row->name, params);
+    GPtrArray *params;
+    g_autofree char *bench = NULL;
 
-    return import_result_take(import, bench, params);
+    if (reader->last && strcmp(reader->last_name, row->name) == 0)
+        return reader->last;
+    params = run_params_new();
+    bench = google_benchmark_name_split(row->name, params);
+    reader->last = import_result_take(import, bench, params);
+    reader->last_name = row->name;
+    return reader->last;
 }
 
 static bool row_has_result(Import *import, const struct row *row)
@@ -236,11 +245,13 @@ static void each_row(Import *import, struct reader *reader, row_fn each)
 
 static void take_measured(Import *import, struct reader *reader, const struct row *row)
 {
-    struct import_result *result = row->kind == ROW_MEASURED ? row_result(import, row) : NULL;
+    struct import_result *result =
+        row->kind == ROW_MEASURED ? row_result(import, reader, row) : NULL;
 
     if (!result)
         return;
-    json_object_set_new(reader->measured, row->name, json_true());
+    if (!json_object_get(reader->measured, row->name))
+        json_object_set_new(reader->measured, row->name, json_true());
     import_info(import, result, "label", json_object_get(row->json, "label"));
     if (!row_take_error(import, result, row))
         row_take_values(import, result, row);
@@ -253,7 +264,7 @@ static void take_median(Import *import, struct reader *reader, const struct row 
     if (row->kind != ROW_AGGREGATE || g_strcmp0(row->aggregate, "median") != 0 ||
         json_object_get(reader->measured, row->name))
         return;
-    result = row_result(import, row);
+    result = row_result(import, reader, row);
     if (!result)
         return;
     import_info(import, result, "label", json_object_get(row->json, "label"));
