@@ -47,4 +47,5 @@ int command_list(int argc, char **argv, GError **error);
 int command_machine(int argc, char **argv, GError **error);
 int command_post(int argc, char **argv, GError **error);
 int command_compare(int argc, char **argv, GError **error);
+int command_import(int argc, char **argv, GError **error);
 int command_history(int argc, char **argv, GError **error);

@@ -7,6 +7,7 @@
 #include "runner/deliver/http_client.h"
 #include "runner/interrupt.h"
 #include "runner/out_file.h"
+#include "runner/report.h"
 #include "runner/show/annotations.h"
 #include "runner/show/console.h"
 #include "runner/show/verdict_junit.h"
@@ -46,16 +47,6 @@ bool judging_parse(const Options *options, struct judging *out, GError **error)
 
 /* ---- The server's answer ---- */
 
-/* What a problem+json says, or the status. */
-static void set_refusal(const Settings *settings, const struct http_answer *answer, GError **error)
-{
-    json_t *problem = json_loadb(answer->body->str, answer->body->len, 0, NULL);
-    const char *detail = json_string_value(json_object_get(problem, "detail"));
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s answers %ld: %s", settings->server,
-                answer->status, detail ? detail : "and says no more");
-    json_decref(problem);
-}
-
 json_t *judging_fetch(const Settings *settings, const char *path, unsigned seconds, GError **error)
 {
     struct http_client_options options = {.token = settings->token,
@@ -73,7 +64,7 @@ json_t *judging_fetch(const Settings *settings, const char *path, unsigned secon
         g_set_error(error, BREAKEVEN_ERROR, ERROR_BUSY, "%s gives no answer: %s", settings->server,
                     answer.failure);
     else if (answer.status != 200)
-        set_refusal(settings, &answer, error);
+        report_refusal(settings, &answer, error);
     else if (!(json = json_loadb(answer.body->str, answer.body->len, 0, NULL)))
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
                     "%s answers with what is no JSON; is it a breakeven-server?", settings->server);

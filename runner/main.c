@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"list", "what can be measured", command_list},
     {"machine", "facts of this machine", command_machine},
     {"post", "send files of results, or what waits in the spool", command_post},
+    {"import", "bring a history that another system kept", command_import},
     {"compare", "what a commit, branch or run changed against another", command_compare},
     {"history", "tell a server a project's commits", command_history},
     {"check-executor", "whether an executor keeps the contract", command_check_executor},

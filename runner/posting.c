@@ -59,26 +59,62 @@ static GString *read_file(const char *path, int64_t *out_time_ms, GError **error
     return NULL;
 }
 
-static char *hash_id(const Provenance *provenance, const GString *bytes)
+static char *hash_id(const Run *run, const GString *bytes)
 {
     g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    const char *const parts[] = {provenance->project, provenance->commit->sha, provenance->machine};
+    const char *const parts[] = {run->project, run->commit.sha, run->machine};
     for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
         g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
     g_checksum_update(checksum, (const guchar *)bytes->str, (gssize)bytes->len);
     return g_strconcat("h-", g_checksum_get_string(checksum), NULL);
 }
 
-static Run *read_foreign(const GString *bytes, const struct format *format,
-                         const Provenance *provenance, GPtrArray *warnings, Faults *faults,
-                         GError **error)
+/* What a run cannot be without must be said by the file or by the command line. */
+static bool check_envelope(const Run *run, GError **error)
 {
-    g_autoptr(Run) run = envelope_new(provenance, error);
+    const char *missing = !run->project      ? "project"
+                          : !run->commit.sha ? "commit"
+                          : !run->machine    ? "machine"
+                                             : NULL;
+    if (missing)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "the %s is not known: the file does not say it; give --%s", missing, missing);
+    return !missing;
+}
+
+static bool fill(Posting *posting, const struct posting_input *input, Faults *faults,
+                 GError **error)
+{
+    Run *run = posting->run;
     struct format_reading reading = {
-        .format = format, .run = run, .warnings = warnings, .faults = faults};
-    if (!run || !format_read(&reading, bytes->str, bytes->len, error))
-        return NULL;
-    return g_steal_pointer(&run);
+        .format = input->format, .run = run, .warnings = posting->warnings, .faults = faults};
+    if (!format_read(&reading, input->bytes->str, input->bytes->len, error))
+        return false;
+    if (input->complete)
+        input->complete(run, input->user);
+    if (!check_envelope(run, error))
+        return false;
+    g_free(run->id);
+    run->id = input->id ? g_strdup(input->id) : hash_id(run, input->bytes);
+    if (run->started_ms == 0)
+        run->started_ms = input->time_ms;
+    posting->document = envelope_print(run, faults, error);
+    return posting->document != NULL;
+}
+
+static Posting *posting_new(void)
+{
+    Posting *posting = g_new0(Posting, 1);
+    posting->warnings = g_ptr_array_new_with_free_func(g_free);
+    return posting;
+}
+
+Posting *posting_take(Run *envelope, const struct posting_input *input, Faults *faults,
+                      GError **error)
+{
+    g_autoptr(Posting) posting = posting_new();
+    posting->run = envelope;
+    return fill(posting, input, faults, error) ? g_steal_pointer(&posting) : NULL;
 }
 
 /* What a person can do about a file that is no run document. */
@@ -95,31 +131,38 @@ static void add_hint(GError **error, const GString *bytes)
     (*error)->message = longer;
 }
 
+static Posting *read_document(const GString *bytes, Faults *faults, GError **error)
+{
+    g_autoptr(Posting) posting = posting_new();
+    posting->run = run_parse(bytes->str, bytes->len, faults, error);
+    if (!posting->run) {
+        add_hint(error, bytes);
+        return NULL;
+    }
+    posting->document = envelope_print(posting->run, faults, error);
+    return posting->document ? g_steal_pointer(&posting) : NULL;
+}
+
+static Posting *read_foreign(const struct posting_input *input, const Provenance *provenance,
+                             Faults *faults, GError **error)
+{
+    Run *envelope = envelope_new(provenance, error);
+    return envelope ? posting_take(envelope, input, faults, error) : NULL;
+}
+
 Posting *posting_read(const char *path, const char *format_name, const Provenance *provenance,
                       const char *id, Faults *faults, GError **error)
 {
-    int64_t time_ms = 0;
-    GString *bytes = read_file(path, &time_ms, error);
+    struct posting_input input = {.format = format_find(format_name), .id = id};
+    GString *bytes = read_file(path, &input.time_ms, error);
     if (!bytes)
         return NULL;
-    g_autoptr(Posting) posting = g_new0(Posting, 1);
-    posting->warnings = g_ptr_array_new_with_free_func(g_free);
+    input.bytes = bytes;
     bool is_foreign = strcmp(format_name, POSTING_FORMAT) != 0;
-    posting->run = is_foreign ? read_foreign(bytes, format_find(format_name), provenance,
-                                             posting->warnings, faults, error)
-                              : run_parse(bytes->str, bytes->len, faults, error);
-    if (posting->run && is_foreign) {
-        g_free(posting->run->id);
-        posting->run->id = id ? g_strdup(id) : hash_id(provenance, bytes);
-        if (posting->run->started_ms == 0)
-            posting->run->started_ms = time_ms;
-    }
-    if (!posting->run && !is_foreign)
-        add_hint(error, bytes);
+    Posting *posting = is_foreign ? read_foreign(&input, provenance, faults, error)
+                                  : read_document(bytes, faults, error);
     g_string_free(bytes, TRUE);
-    if (posting->run)
-        posting->document = envelope_print(posting->run, faults, error);
-    return posting->document ? g_steal_pointer(&posting) : NULL;
+    return posting;
 }
 
 void posting_free(Posting *posting)

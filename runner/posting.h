@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/provenance.h"
+#include "schema/formats/format.h"
 
 #define POSTING_FORMAT "breakeven.run/1"
 
@@ -18,5 +19,20 @@ typedef struct posting {
  * project, commit, machine and the file. Faults are in `faults`. */
 Posting *posting_read(const char *path, const char *format, const Provenance *provenance,
                       const char *id, Faults *faults, GError **error);
+/* Bytes of a foreign format that are at hand. */
+struct posting_input {
+    const GString *bytes;
+    const struct format *format; /* NULL: recognised by the content */
+    const char *id;              /* or NULL: the hash of project, commit, machine and the bytes */
+    int64_t time_ms;             /* where the format says no time of its own */
+    /* Fills what is known of the commit that the file says; NULL: nothing is. */
+    void (*complete)(Run *run, void *user);
+    void *user;
+};
+
+/* Takes the envelope: what it says stands above the file. ERROR_INVALID also where neither says the
+ * project, the commit or the machine. */
+Posting *posting_take(Run *envelope, const struct posting_input *input, Faults *faults,
+                      GError **error);
 void posting_free(Posting *posting);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Posting, posting_free)

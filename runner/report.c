@@ -7,6 +7,7 @@
 #include "runner/history.h"
 #include "runner/interrupt.h"
 #include "runner/show/console.h"
+#include <jansson.h>
 #include <string.h>
 
 static void on_notice(const char *message)
@@ -95,6 +96,15 @@ int report_send(Delivery *delivery, const Settings *settings, const Run *run,
     }
     delivery_receipt_clear(&receipt);
     return code;
+}
+
+void report_refusal(const Settings *settings, const struct http_answer *answer, GError **error)
+{
+    json_t *problem = json_loadb(answer->body->str, answer->body->len, 0, NULL);
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "%s answers %ld: %s", settings->server,
+                answer->status, detail ? detail : "and says no more");
+    json_decref(problem);
 }
 
 GString *report_document(const Run *run, GError **error)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/deliver/delivery.h"
+#include "runner/deliver/http_client.h"
 #include "runner/settings.h"
 #include "schema/run.h"
 
@@ -18,6 +19,9 @@ int report_send(Delivery *delivery, const Settings *settings, const Run *run,
 
 /* The run's canonical text, checked; NULL with its faults said and an error. */
 GString *report_document(const Run *run, GError **error);
+
+/* An error of what a server answered that is not 2xx: what its problem+json says. */
+void report_refusal(const Settings *settings, const struct http_answer *answer, GError **error);
 
 /* The faults of a document, a message each; `name` is the file's. */
 void report_faults(const char *name, const Faults *faults);

@@ -21,7 +21,7 @@ async function refuses(args: string[], says: RegExp, where: Where = {}): Promise
 }
 
 describe("help", () => {
-  for (const command of ["run", "exec", "list", "machine", "post", "compare", "history"])
+  for (const command of ["run", "exec", "list", "machine", "post", "compare", "history", "import"])
     test(`${command} --help shows options and an example`, async () => {
       const outcome = await world.expect(0, [command, "--help"]);
       assert.match(outcome.stdout, new RegExp(`breakeven-runner ${command} `));
@@ -32,7 +32,7 @@ describe("help", () => {
 
   test("--help lists the commands, --version the version", async () => {
     const { stdout } = await world.expect(0, ["--help"]);
-    for (const command of ["run", "exec", "list", "machine", "check-executor", "post", "compare", "history"])
+    for (const command of ["run", "exec", "list", "machine", "check-executor", "post", "import", "compare", "history"])
       assert.match(stdout, new RegExp(`\\n {2}${command} `));
     assert.match((await world.expect(0, ["--version"])).stdout, /^breakeven-runner \d+\.\d+\.\d+\n$/);
   });
