@@ -76,7 +76,8 @@ json_t *judging_fetch(const Settings *settings, const char *path, unsigned secon
 
 struct tally {
     guint n_failing;   /* regressed, and that fails */
-    guint n_unsure;    /* could not be told */
+    guint n_unsure;    /* could not be told … */
+    guint n_disturbed; /* … because something disturbed all samples */
     guint n_suspected; /* regressed by what one run alone shows */
 };
 
@@ -101,6 +102,7 @@ static void mark_row(const struct judging *judging, json_t *row, struct judging_
     bool fails = is_regressed && is_proven(row, view) && judging->on_regressed;
     tally->n_failing += fails;
     tally->n_unsure += is_unsure;
+    tally->n_disturbed += is_unsure && json_is_true(json_object_get(row, "disturbed"));
     tally->n_suspected += is_regressed && !is_proven(row, view) && !confirming_decision(row);
     if (fails || (is_unsure && judging->on_unsure))
         json_object_set_new(row, "fails", json_true());
@@ -123,6 +125,10 @@ static int code_of(const struct judging *judging, const struct tally *tally)
     if (tally->n_suspected > 0)
         console_message("this one run looks slower, which alone fails nothing; --confirm measures "
                         "such cells again and lets that decide");
+    if (tally->n_disturbed > 0)
+        console_message("%u series were disturbed while they were measured, and so decide nothing; "
+                        "breakeven-runner machine says what stands in the way",
+                        tally->n_disturbed);
     if (tally->n_unsure == 0)
         return EXIT_FINE;
     if (judging->on_unsure)

@@ -62,6 +62,16 @@ test("unsure is 0 with a message, and 5 where it is asked for", async () => {
   await world.expect(5, compare(sha(1), sha(2), "--fail-on", "regressed,unsure"));
 });
 
+test("a run that something disturbed decides nothing, and says so", async () => {
+  await history(0, 12, () => 100);
+  const results = [{ bench: "Steady", params: {}, flags: ["disturbed"], metrics: { real_time: { unit: "ns", better: "lower", samples: [500] } } }];
+  const run = { schema: "breakeven.run/1", id: "busy", project: "demo", branch: "main", commit: { sha: sha(12), parents: [sha(11)] }, machine: { name: "box" }, started: "2026-01-01T01:00:00Z", results };
+  await fetch(`${real.url}/api/runs`, { method: "POST", body: JSON.stringify(run), headers: { "Content-Type": "application/json" } });
+  assert.equal((await real.get("/api/runs/busy/verdict?wait=60")).judged, true);
+  const outcome = await world.expect(0, compare(sha(11), sha(12)));
+  assert.match(outcome.stderr, /1 series were disturbed while they were measured, and so decide nothing/);
+});
+
 test("what cannot be asked is exit 2, no answer is 4", async () => {
   await history(0, 2, () => 100);
   assert.match((await world.expect(2, compare("main"))).stderr, /compare takes two/);
