@@ -22,7 +22,8 @@ struct prefix {
 };
 static const struct prefix prefixes[] = {{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}};
 
-static struct quantity_scale time_scale(double unit_ns, double magnitude)
+/* `per` is what follows the time: "/op", or "". */
+static struct quantity_scale time_scale(double unit_ns, const char *per, double magnitude)
 {
     struct quantity_scale scale = {.divisor = 1 / unit_ns};
     const struct time_unit *chosen = &time_scales[G_N_ELEMENTS(time_scales) - 1];
@@ -33,20 +34,22 @@ static struct quantity_scale time_scale(double unit_ns, double magnitude)
         }
     }
     scale.divisor = chosen->ns / unit_ns;
-    g_strlcpy(scale.label, chosen->name, sizeof scale.label);
+    g_snprintf(scale.label, sizeof scale.label, "%s%s", chosen->name, per);
     return scale;
 }
 
-static gboolean is_bytes(const char *unit)
+/* True where the unit is `name`, or that per something: *out_per is then "/op", or "". */
+static gboolean is_of(const char *unit, const char *name, const char **out_per)
 {
-    return strcmp(unit, "B") == 0 || strcmp(unit, "bytes") == 0 || strcmp(unit, "B/s") == 0 ||
-           strcmp(unit, "bytes/s") == 0;
+    size_t length = strlen(name);
+    *out_per = unit + MIN(length, strlen(unit));
+    return strncmp(unit, name, length) == 0 && (**out_per == '\0' || **out_per == '/');
 }
 
 static struct quantity_scale prefix_scale(const char *unit, double magnitude)
 {
     struct quantity_scale scale = {.divisor = 1};
-    const char *name = "";
+    const char *name = "", *per;
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
         if (magnitude >= prefixes[i].factor) {
             scale.divisor = prefixes[i].factor;
@@ -54,9 +57,8 @@ static struct quantity_scale prefix_scale(const char *unit, double magnitude)
             break;
         }
     }
-    if (is_bytes(unit))
-        g_snprintf(scale.label, sizeof scale.label, "%sB%s", name,
-                   g_str_has_suffix(unit, "/s") ? "/s" : "");
+    if (is_of(unit, "B", &per) || is_of(unit, "bytes", &per))
+        g_snprintf(scale.label, sizeof scale.label, "%sB%s", name, per);
     else
         g_snprintf(scale.label, sizeof scale.label, "%s%s%s", name, *name && *unit ? " " : "",
                    unit);
@@ -68,8 +70,9 @@ struct quantity_scale quantity_scale_for(const char *unit, double magnitude)
     magnitude = isfinite(magnitude) ? fabs(magnitude) : 0;
     unit = unit ? unit : "";
     for (size_t i = 0; i < G_N_ELEMENTS(time_units); i++) {
-        if (strcmp(unit, time_units[i].name) == 0)
-            return time_scale(time_units[i].ns, magnitude);
+        const char *per;
+        if (is_of(unit, time_units[i].name, &per))
+            return time_scale(time_units[i].ns, per, magnitude);
     }
     return prefix_scale(unit, magnitude);
 }

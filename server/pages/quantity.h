@@ -13,8 +13,8 @@ struct quantity_scale {
     char label[272]; /* "µs", "M items/s"; "" where there is no unit and no prefix */
 };
 
-/* The scale in which numbers up to `magnitude` (an absolute value) are short. Units of time move
- * through ns µs ms s; bytes and rates take decimal prefixes. */
+/* The scale in which numbers up to `magnitude` (an absolute value) are short. Units of time, also
+ * per something (ns/op), move through ns µs ms s; bytes and rates take decimal prefixes. */
 struct quantity_scale quantity_scale_for(const char *unit, double magnitude);
 
 /* `value` in `scale` without its unit: "1.163", "861", "12.35", "0.004". */

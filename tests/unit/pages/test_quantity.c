@@ -11,6 +11,9 @@ static void test_text(void)
         const char *unit, *text;
     } cases[] = {
         {861, "ns", "861.0 ns"},
+        {2150, "ns/op", "2.150 µs/op"},
+        {5e6, "B/op", "5.000 MB/op"},
+        {12345, "nsx/op", "12.35 k nsx/op"},
         {12345, "ns", "12.35 µs"},
         {812000, "ns", "812.0 µs"},
         {1.5e9, "ns", "1.500 s"},
