@@ -185,6 +185,7 @@ static void write_change(struct json_writer *writer, StoreSnapshot *snapshot,
         return;
     json_writer_object(writer, NULL);
     json_writer_string(writer, "what", rules_trial_what_name(row->what));
+    json_writer_string(writer, "kind", row->is_boundary ? "boundary" : "change");
     api_series_write(writer, "series", series);
     write_sha(writer, "last_good", snapshot, row->good_commit_id);
     write_sha(writer, "first_bad", snapshot, row->bad_commit_id);

@@ -18,7 +18,7 @@ struct view {
 
 static void fact(Html *html, const char *name)
 {
-    html_print(html, "</dd><dt>%s</dt><dd>", name);
+    html_print(html, "</dd></div><div><dt>%s</dt><dd>", name);
 }
 
 static void write_place(Html *html, const struct view *view)
@@ -51,7 +51,7 @@ static void write_facts(Html *html, const struct view *view)
 {
     const struct store_change *change = view->change;
     g_autofree char *trend = series_parts_url(view->series);
-    html_literal(html, "<section class=\"card\"><dl class=\"facts\"><dt>Series</dt><dd><a");
+    html_literal(html, "<section class=\"card\"><dl class=\"facts\"><div><dt>Series</dt><dd><a");
     html_url(html, "href", trend);
     html_print(html, ">%s %s</a>", view->series->benchmark->name, view->series->metric);
     html_literal(html, "<span class=\"sub params\">");
@@ -71,9 +71,9 @@ static void write_facts(Html *html, const struct view *view)
     layout_time_ms(html, change->found_ms);
     fact(html, "Told");
     write_told(html, change);
-    html_literal(html, "</dd><dt class=\"whole\">First bad commit</dt><dd class=\"whole\">");
+    html_literal(html, "</dd></div><div class=\"whole\"><dt>First bad commit</dt><dd>");
     write_place(html, view);
-    html_literal(html, "</dd></dl></section>");
+    html_literal(html, "</dd></div></dl></section>");
 }
 
 static Html *render(HttpRequest *request, const struct view *view)

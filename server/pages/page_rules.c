@@ -144,10 +144,10 @@ static Html *render(const struct rules_page *page, StoreSnapshot *snapshot,
     layout_begin(html, &layout);
     html_literal(html, "<div class=\"heading\"><h1>Rules</h1></div>");
     write_intro(html);
-    if (page->trial)
-        rules_parts_trial(html, snapshot, page->trial);
     rules_parts_list(html, project, base);
     write_form(html, page, project);
+    if (page->trial)
+        rules_parts_trial(html, snapshot, page->trial);
     if (!write_log(html, page, snapshot, project, error))
         return NULL;
     layout_end(html, &layout);

@@ -282,8 +282,9 @@ void rule_form_write(Html *html, const struct rule_form *form, const struct stor
                                            {"none", "no direction"},
                                            {NULL, NULL}};
     g_autofree char *action = link_rules(project->name);
+    g_autofree char *answer = g_strconcat(action, "#form", NULL); /* the trial stands below it */
     html_literal(html, "<form class=\"rule\" method=\"get\"");
-    html_url(html, "action", action);
+    html_url(html, "action", answer);
     html_print(html, "><input type=\"hidden\" name=\"place\" value=\"%d\">", form->place);
     html_literal(html, "<input type=\"hidden\" name=\"base\"");
     html_attr(html, "value", base);

@@ -6,6 +6,7 @@
 #include "server/pages/series_parts.h"
 
 #define SERIES_SHOWN 50u
+#define ROWS_OPEN    8u
 #define ROWS_SHOWN   100u
 
 /* ---- A rule ---------------------------------------------------------------------------------- */
@@ -147,7 +148,10 @@ static void write_trial_row(Html *html, StoreSnapshot *snapshot, const struct ru
     int verdict = row->what == RULES_TRIAL_GONE ? row->verdict_now : row->verdict_then;
     if (!series || !bad || !told)
         return;
-    html_print(html, "<tr><td>%s</td>", words[row->what]);
+    html_print(html, "<tr><td>%s", words[row->what]);
+    if (row->is_boundary)
+        html_literal(html, "<span class=\"sub\">with the environment</span>");
+    html_literal(html, "</td>");
     series_parts_head(html, series);
     html_literal(html, "<td class=\"num\">");
     series_parts_effect(html, row->effect, row->low, row->high);
@@ -159,22 +163,36 @@ static void write_trial_row(Html *html, StoreSnapshot *snapshot, const struct ru
     html_literal(html, "</td></tr>");
 }
 
+static void write_trial_table(Html *html, StoreSnapshot *snapshot, const RulesTrial *trial,
+                              guint first, guint end)
+{
+    g_autofree char *label = g_strdup_printf("What would be told otherwise, from %u on", first + 1);
+    html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
+    html_attr(html, "aria-label", label);
+    html_literal(html,
+                 "><table class=\"compared\"><thead><tr><th scope=\"col\">What</th><th "
+                 "scope=\"col\">Series</th><th scope=\"col\" class=\"num\">Effect, 95 %</th><th "
+                 "scope=\"col\">Direction</th><th scope=\"col\">First bad</th><th "
+                 "scope=\"col\">Told at</th></tr></thead><tbody>");
+    for (guint i = first; i < end; i++)
+        write_trial_row(html, snapshot, &g_array_index(trial->rows, struct rules_trial_row, i));
+    html_literal(html, "</tbody></table></div>");
+}
+
 static void write_trial_rows(Html *html, StoreSnapshot *snapshot, const RulesTrial *trial)
 {
     guint n_all = trial->counts[RULES_TRIAL_ADDED] + trial->counts[RULES_TRIAL_GONE] +
                   trial->counts[RULES_TRIAL_TURNED];
-    guint n_shown = MIN(trial->rows->len, ROWS_SHOWN);
+    guint n_shown = MIN(trial->rows->len, ROWS_SHOWN), n_open = MIN(n_shown, ROWS_OPEN);
     if (n_shown == 0)
         return;
-    html_literal(
-        html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What would be "
-              "told otherwise\"><table class=\"compared\"><thead><tr><th scope=\"col\">What</th>"
-              "<th scope=\"col\">Series</th><th scope=\"col\" class=\"num\">Effect, 95 %</th><th "
-              "scope=\"col\">Direction</th><th scope=\"col\">First bad</th><th "
-              "scope=\"col\">Told at</th></tr></thead><tbody>");
-    for (guint i = 0; i < n_shown; i++)
-        write_trial_row(html, snapshot, &g_array_index(trial->rows, struct rules_trial_row, i));
-    html_literal(html, "</tbody></table></div>");
+    write_trial_table(html, snapshot, trial, 0, n_open);
+    if (n_shown > n_open) {
+        html_print(html, "<details class=\"fold\"><summary>%u further changes</summary>",
+                   n_all - n_open);
+        write_trial_table(html, snapshot, trial, n_open, n_shown);
+        html_literal(html, "</details>");
+    }
     if (n_all > n_shown)
         html_print(html,
                    "<p class=\"muted\">The %u largest of %u are shown; POST …/rules/try gives "

@@ -6,13 +6,13 @@
 
 static const struct {
     const char *word, *says;
-} choices[] = {{"acknowledged", "acknowledged: seen, being looked at"},
-               {"expected", "expected: the new level is right, and stays a boundary"},
-               {"noise", "noise: it is no change, and does not come back"},
-               {"infra", "infra: the machine's, not the code's"},
+} choices[] = {{"acknowledged", "acknowledged: seen"},
+               {"expected", "expected: the new level is right"},
+               {"noise", "noise: it is no change"},
+               {"infra", "infra: the machine’s"},
                {"fixed", "fixed"},
                {"open", "open"},
-               {"", "as it is: only note it"}};
+               {"", "as it is, only a note"}};
 
 static void write_choices(Html *html)
 {

@@ -70,6 +70,7 @@ static void take_event(StoreSnapshot *snapshot, const struct store_series *serie
                                   .bad_commit_id = bad->id,
                                   .told_commit_id = told->id,
                                   .index = (guint)found->told_at,
+                                  .is_boundary = found->kind == DETECTOR_BOUNDARY,
                                   .effect = found->effect,
                                   .low = found->low,
                                   .high = found->high,

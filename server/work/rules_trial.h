@@ -10,7 +10,7 @@
 
 #define RULES_TRIAL_COMMITS     200u
 #define RULES_TRIAL_COMMITS_MAX 10000u
-#define RULES_TRIAL_VALUES_MAX  500000u /* a second or two of a worker */
+#define RULES_TRIAL_VALUES_MAX  200000u /* a second or two of a worker */
 #define RULES_TRIAL_ROWS_MAX    1000u
 
 enum rules_trial_what {
@@ -29,7 +29,8 @@ struct rules_trial_row { /* a change that the two do not tell alike */
     int64_t good_commit_id, bad_commit_id; /* good 0: not known */
     int64_t told_commit_id;                /* on whose arrival it is told */
     guint index;                           /* of the bad commit among those of the series */
-    double effect, low, high;              /* as it was told */
+    bool is_boundary;         /* the environment moved: told once for all series that it moves */
+    double effect, low, high; /* as it was told */
     int verdict_now, verdict_then; /* -1 worse, +1 better, 0 no direction: by the present rules, and
                                       by those tried */
 };
