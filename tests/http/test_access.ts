@@ -66,6 +66,55 @@ test("another address than loopback without a token is refused at the start", as
   await rm(folder, { recursive: true, force: true });
 });
 
+async function refusal(args: string[]): Promise<string> {
+  const child = spawn(binary("breakeven-server"), args, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += chunk));
+  const [code] = await once(child, "exit");
+  assert.equal(code, 2, said);
+  return said;
+}
+
+test("pages of configured origins read the API, and write no more than before", async () => {
+  const server = await startServer({ args: ["--cors-origin", "https://a.example, http://b.example:3000"] });
+  try {
+    const client = await Client.of(server);
+    const allowed = async (origin: string, path = "/api/runs") => (await client.get(path, { Origin: origin })).headers.get("access-control-allow-origin");
+    assert.equal(await allowed("https://a.example"), "https://a.example");
+    assert.equal(await allowed("http://b.example:3000", "/api/points?shape=rows"), "http://b.example:3000");
+    assert.equal(await allowed("https://a.example", "/api/runs/nothing"), "https://a.example", "errors are readable, too");
+    for (const origin of ["https://evil.example", "http://a.example", "https://a.example:444", "null"]) assert.equal(await allowed(origin), null, origin);
+    assert.equal(await allowed("https://a.example", "/"), null, "pages are not for them");
+    const preflight = await client.raw("OPTIONS", "/api/runs", { headers: { Origin: "https://a.example", "Access-Control-Request-Method": "POST" } });
+    assert.equal(preflight.status, 204);
+    assert.match(preflight.headers.get("access-control-allow-methods")!, /POST/);
+    assert.equal(preflight.headers.get("access-control-allow-credentials"), null);
+    assertProblem(await client.post("/api/runs", runDocument(), { Origin: "https://a.example" }), 403, /another origin/);
+  } finally {
+    await server.stop();
+  }
+  for (const origin of ["*", "a.example", "https://a.example/", "ftp://a.example", "https://a.example,", "https://u@a.example"])
+    assert.match(await refusal(["--cors-origin", origin]), /--cors-origin.*no origin.*https:/, origin);
+});
+
+test("a run's ETag tells its content, not its number, which can come again when a backup was put back", async () => {
+  const tags: string[] = [];
+  for (const started of ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]) {
+    const server = await startServer();
+    try {
+      const client = await Client.of(server);
+      await client.store(runDocument({ id: "again", started }));
+      const answer = await client.get("/api/runs/again", tags[0] ? { "If-None-Match": tags[0] } : {});
+      assert.deepEqual([answer.status, answer.json.started], [200, started]);
+      tags.push(answer.headers.get("etag")!);
+      assert.equal((await client.get("/api/runs/again", { "If-None-Match": tags.at(-1)! })).status, 304);
+    } finally {
+      await server.stop();
+    }
+  }
+  assert.notEqual(tags[0], tags[1]);
+});
+
 test("what was stored is there after a restart", async () => {
   const server = await startServer();
   const client = await Client.of(server);
