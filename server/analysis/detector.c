@@ -26,6 +26,16 @@ void detector_free(Detector *detector)
     g_free(detector);
 }
 
+Detector *detector_copy(const Detector *detector)
+{
+    Detector *copy = g_memdup2(detector, sizeof *detector);
+    if (copy->own_table) {
+        copy->own_table = NULL;
+        copy->settings.table = NULL;
+    }
+    return copy;
+}
+
 guint64 detector_count(const Detector *detector)
 {
     return detector->n_seen;
@@ -108,19 +118,94 @@ static double spread_about(const double *values, guint n, double level, double s
     return n > 1 ? sqrt(squares / (n - 1)) : 0;
 }
 
+/* Of the values [first, first + n), in the metric's unit. */
+static void describe_level(const Detector *detector, guint first, guint n, double scale,
+                           double *out_level, double *out_noise)
+{
+    double sorted[DETECTOR_TAIL];
+    memcpy(sorted, detector->judged + first, n * sizeof sorted[0]);
+    double level = series_noise_median(sorted, n);
+    double noise = fmax(scale, spread_about(detector->judged + first, n, level, scale));
+    *out_level = detector->unit > 0 ? level * detector->unit : exp(level);
+    *out_noise = detector->unit > 0 ? noise / fmax(fabs(level), G_MINDOUBLE) : noise;
+}
+
 bool detector_segment(const Detector *detector, struct detector_segment *segment)
 {
     if (detector->n_tail < DETECTOR_START || !(detector->noise > 0))
         return false;
-    guint first = segment_start(detector), n = detector->n_tail - first;
-    double sorted[DETECTOR_TAIL];
-    memcpy(sorted, detector->judged + first, n * sizeof sorted[0]);
-    double level = series_noise_median(sorted, n);
-    double noise =
-        fmax(detector->noise, spread_about(detector->judged + first, n, level, detector->noise));
+    guint first = segment_start(detector);
     segment->start = detector_tail_start(detector) + first;
-    segment->n = n;
-    segment->level = detector->unit > 0 ? level * detector->unit : exp(level);
-    segment->noise = detector->unit > 0 ? noise / fmax(fabs(level), G_MINDOUBLE) : noise;
+    segment->n = detector->n_tail - first;
+    describe_level(detector, first, segment->n, detector->noise, &segment->level, &segment->noise);
+    return true;
+}
+
+guint64 detector_closed_from(const Detector *detector)
+{
+    guint64 start = detector_tail_start(detector);
+    return start > 0 ? start + DETECTOR_SETTLE : 0;
+}
+
+/* Which values of the tail begin a segment. */
+static void find_edges(const Detector *detector, bool edges[DETECTOR_TAIL])
+{
+    for (guint i = 0; i < detector->n_tail; i++)
+        edges[i] = (detector->marks[i] & (DETECTOR_MARK_BOUNDARY | DETECTOR_MARK_PINNED)) != 0;
+    for (guint i = 0; i < detector->n_changes; i++) {
+        const struct detector_change *change = &detector->changes[i];
+        if (change->status == DETECTOR_CONFIRMED || change->status == DETECTOR_REVERTED)
+            edges[change->at - detector_tail_start(detector)] = true;
+    }
+}
+
+static struct detector_closed close_segment(const Detector *detector, guint start, guint end)
+{
+    guint first = end - MIN(end - start, DETECTOR_CLOSED_VALUES), n = end - first;
+    double own = series_noise_scale(detector->judged + first, n), scale = detector->noise;
+    if (n >= DETECTOR_OWN_NOISE)
+        scale = fmax(own, SERIES_NOISE_FLOOR);
+    struct detector_closed closed = {.start = detector_tail_start(detector) + start,
+                                     .end = detector_tail_start(detector) + end,
+                                     .n = n};
+    describe_level(detector, first, n, scale, &closed.level, &closed.noise);
+    return closed;
+}
+
+GArray *detector_closed(const Detector *detector)
+{
+    GArray *list = g_array_new(FALSE, FALSE, sizeof(struct detector_closed));
+    if (detector->n_tail < DETECTOR_START || !(detector->noise > 0))
+        return list;
+    bool edges[DETECTOR_TAIL];
+    find_edges(detector, edges);
+    guint start = 0, from = (guint)(detector_closed_from(detector) - detector_tail_start(detector));
+    for (guint end = 1; end < detector->n_tail; end++) {
+        if (!edges[end])
+            continue;
+        struct detector_closed closed = close_segment(detector, start, end);
+        if (end >= from)
+            g_array_append_val(list, closed);
+        start = end;
+    }
+    return list;
+}
+
+static double median_of(const double *values, guint n)
+{
+    double sorted[DETECTOR_TAIL];
+    memcpy(sorted, values, n * sizeof sorted[0]);
+    return series_noise_median(sorted, n);
+}
+
+bool detector_move_at(const Detector *detector, guint64 at, guint reach, double *out)
+{
+    guint64 start = detector_tail_start(detector);
+    if (at <= start || at >= detector->n_seen)
+        return false;
+    guint place = (guint)(at - start), before = MIN(place, reach);
+    guint after = MIN(detector->n_tail - place, reach);
+    *out = median_of(detector->judged + place, after) -
+           median_of(detector->judged + place - before, before);
     return true;
 }

@@ -97,6 +97,17 @@ struct detector_segment {
     double noise;  /* relative standard deviation of a commit's value about it */
 };
 
+#define DETECTOR_CLOSED_VALUES 80u /* behind the level of a closed segment, at most */
+#define DETECTOR_OWN_NOISE     16u /* values from which on a segment's noise is its own */
+
+/* A level that held until a change or a mark ended it: of its last values. */
+struct detector_closed {
+    guint64 start; /* index of its first commit, or of the first one still in the tail */
+    guint64 end;   /* index of the first commit after it */
+    guint n;
+    double level, noise; /* as of a detector_segment */
+};
+
 typedef struct detector Detector;
 
 Detector *detector_new(const struct detector_settings *settings);
@@ -106,6 +117,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Detector, detector_free)
 /* Takes the next commit. Appends struct detector_event to `events`. */
 void detector_feed(Detector *detector, const struct detector_point *point, GArray *events);
 
+/* Describes the last change that holds (effect, interval, p, levels) by all values that follow it;
+ * decides nothing. It is no part of the stream, which does so where it decides: call it on a copy
+ * that is shown and not fed again. */
+void detector_refresh(Detector *detector);
+
+/* Same state, of its own memory; NULL is never given. */
+Detector *detector_copy(const Detector *detector);
+
 guint64 detector_count(const Detector *detector); /* commits taken so far */
 
 /* Changes within the tail, upwards by `at`: all kinds and states. Valid until the next call. */
@@ -113,6 +132,17 @@ const struct detector_change *detector_changes(const Detector *detector, guint *
 
 /* False before DETECTOR_START commits. */
 bool detector_segment(const Detector *detector, struct detector_segment *segment);
+
+/* By how much the level moved at a commit of the tail: of the medians of at most `reach` values
+ * before it and from it on, as a logarithm (of values of both signs in units of their magnitude).
+ * False where the tail has none before or after. */
+bool detector_move_at(const Detector *detector, guint64 at, guint reach, double *out);
+
+/* The segments that ended at or after detector_closed_from(), upwards; what ended before is final.
+ * Array of struct detector_closed, to be freed by the caller; empty before DETECTOR_START commits.
+ */
+GArray *detector_closed(const Detector *detector);
+guint64 detector_closed_from(const Detector *detector);
 
 /* How often the whole tail has been segmented since the detector was made or restored, and how many
  * values these looked at: for tests of cost. */
@@ -127,6 +157,9 @@ GBytes *detector_save(const Detector *detector);
 
 /* NULL with ERROR_INVALID where the bytes are not such a state; settings are given anew. */
 Detector *detector_restore(GBytes *state, const struct detector_settings *settings, GError **error);
+
+/* The same state in a history of `count` commits: all indices move. */
+void detector_set_count(Detector *detector, guint64 count);
 
 /* True where both will say the same, index shifts apart, to whatever comes next. */
 bool detector_same_future(const Detector *a, const Detector *b);

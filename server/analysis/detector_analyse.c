@@ -100,18 +100,33 @@ static struct segmenter_place place_of_mark(const Detector *detector, guint inde
     return place;
 }
 
-static guint gather_given(const struct analysis *analysis, struct segmenter_place *given)
+/* The last marked value of the tail; 0 where there is none. */
+static guint last_mark(const Detector *detector)
 {
-    const Detector *detector = analysis->detector;
-    guint n = 0;
+    guint last = detector->n_tail - 1;
+    while (last > 0 && !is_marked(detector, detector_tail_start(detector) + last))
+        last--;
+    return last;
+}
+
+/* What lies before a mark gets no more values after it: nothing that comes can speak against it. */
+static enum segmenter_kind kind_of_change(const Detector *detector, guint at, guint mark)
+{
+    if (is_settling(detector, detector_tail_start(detector) + at))
+        return SEGMENTER_SETTLED;
+    return at < mark ? SEGMENTER_FIXED : SEGMENTER_HELD;
+}
+
+static guint gather_given(const Detector *detector, struct segmenter_place *given)
+{
+    guint n = 0, mark = last_mark(detector);
     for (guint i = 0; i < detector->n_changes; i++) {
         const struct detector_change *change = &detector->changes[i];
         if (!is_active(change) || is_marked(detector, change->at))
             continue;
+        guint at = (guint)(change->at - detector_tail_start(detector));
         given[n++] = (struct segmenter_place){
-            .at = (guint)(change->at - analysis->tail_start),
-            .kind = is_settling(detector, change->at) ? SEGMENTER_SETTLED : SEGMENTER_HELD,
-            .origin = i};
+            .at = at, .kind = kind_of_change(detector, at, mark), .origin = i};
     }
     for (guint i = 1; i < detector->n_tail && n < SEGMENTER_PLACES_MAX / 2; i++) {
         if (detector->marks[i] & (DETECTOR_MARK_BOUNDARY | DETECTOR_MARK_PINNED))
@@ -236,10 +251,12 @@ static void take_given(struct analysis *analysis, const struct segmenter_place *
 {
     Detector *detector = analysis->detector;
     if (place->origin != OF_A_MARK) {
+        struct detector_change *change = &detector->changes[place->origin];
         analysis->matched[place->origin] =
             place->kind != SEGMENTER_HELD || !is_quiet(detector, place->at);
-        if (place->kind != SEGMENTER_SETTLED && analysis->matched[place->origin])
-            describe(detector, place, &detector->changes[place->origin]);
+        bool is_known = place->confirmed || change->kind == DETECTOR_PINNED;
+        if (place->kind != SEGMENTER_SETTLED && analysis->matched[place->origin] && is_known)
+            describe(detector, place, change);
         return;
     }
     bool is_pinned = (detector->marks[place->at] & DETECTOR_MARK_PINNED) != 0;
@@ -355,24 +372,36 @@ static void ensure_table(Detector *detector)
     detector->settings.table = detector->own_table;
 }
 
-void detector_analyse(Detector *detector, GArray *events)
+/* What the segmenter is asked; `given` has room for SEGMENTER_PLACES_MAX. */
+static struct segmenter_input input_of(Detector *detector, struct segmenter_place *given)
 {
-    struct segmenter_place given[SEGMENTER_PLACES_MAX];
-    struct analysis analysis = {.detector = detector, .events = events};
-    analysis.tail_start = detector_tail_start(detector);
-    choose_unit(detector);
     ensure_table(detector);
-    drop_candidates(detector);
-    struct segmenter_input input = {.values = detector->judged,
+    return (struct segmenter_input){.values = detector->judged,
                                     .n_values = detector->n_tail,
                                     .least_effect = least_effect(detector),
                                     .given = given,
-                                    .n_given = gather_given(&analysis, given),
+                                    .n_given = gather_given(detector, given),
                                     .rules = detector->settings.rules,
                                     .table = detector->settings.table};
-    segmenter_run(&input, &analysis.found);
+}
+
+static void segment(struct analysis *analysis)
+{
+    Detector *detector = analysis->detector;
+    struct segmenter_place given[SEGMENTER_PLACES_MAX];
+    struct segmenter_input input = input_of(detector, given);
+    segmenter_run(&input, &analysis->found);
     detector->work.analyses++;
     detector->work.values_read += detector->n_tail;
+}
+
+void detector_analyse(Detector *detector, GArray *events)
+{
+    struct analysis analysis = {.detector = detector, .events = events};
+    analysis.tail_start = detector_tail_start(detector);
+    choose_unit(detector);
+    drop_candidates(detector);
+    segment(&analysis);
     const struct segmenter_result *found = &analysis.found;
     for (guint i = 0; i < found->n_places; i++) {
         if (found->places[i].kind != SEGMENTER_PROPOSED)
@@ -387,4 +416,34 @@ void detector_analyse(Detector *detector, GArray *events)
     qsort(detector->changes, detector->n_changes, sizeof detector->changes[0], compare_changes);
     mark_reverted(&analysis);
     take_level(&analysis);
+    detector_note_refused(detector);
+}
+
+/* The last change that holds; n_changes where there is none. */
+static guint last_active(const Detector *detector)
+{
+    guint i = detector->n_changes;
+    while (i > 0 && !is_active(&detector->changes[i - 1]))
+        i--;
+    return i > 0 ? i - 1 : detector->n_changes;
+}
+
+void detector_refresh(Detector *detector)
+{
+    guint last = last_active(detector);
+    if (last == detector->n_changes || is_settling(detector, detector->changes[last].at))
+        return;
+    struct detector_change *change = &detector->changes[last];
+    guint64 n_after = detector->n_seen - change->at;
+    if (change->n_after >= MIN(n_after, detector->settings.rules->window))
+        return;
+    struct segmenter_place given[SEGMENTER_PLACES_MAX];
+    struct segmenter_input input = input_of(detector, given);
+    for (guint i = 0; i < input.n_given; i++) {
+        if (given[i].origin != last)
+            continue;
+        struct segmenter_place place = segmenter_judge_given(&input, i);
+        if (place.confirmed)
+            describe(detector, &place, change);
+    }
 }

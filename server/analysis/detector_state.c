@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAGIC        0x31444b42u /* "BKD1" */
+#define MAGIC        0x32444b42u /* "BKD2" */
 #define HEADER_BYTES 12u         /* magic and the count of commits */
 
 static void put_u32(GByteArray *out, guint32 value)
@@ -70,6 +70,8 @@ GBytes *detector_save(const Detector *detector)
     put_double(out, detector->noise);
     put_double(out, detector->factor);
     put_double(out, detector->level);
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++)
+        put_double(out, detector->refused[i]);
     put_tail(out, detector);
     put_u32(out, detector->n_changes);
     for (guint i = 0; i < detector->n_changes; i++)
@@ -167,6 +169,8 @@ Detector *detector_restore(GBytes *state, const struct detector_settings *settin
     detector->noise = get_double(&reader);
     detector->factor = get_double(&reader);
     detector->level = get_double(&reader);
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++)
+        detector->refused[i] = get_double(&reader);
     get_tail(&reader, detector);
     guint32 n_changes = get_u32(&reader);
     if (n_changes > DETECTOR_CHANGES_MAX)
@@ -186,6 +190,9 @@ Detector *detector_restore(GBytes *state, const struct detector_settings *settin
 
 bool detector_same_future(const Detector *a, const Detector *b)
 {
+    if (a->n_tail != b->n_tail || a->level != b->level || a->noise != b->noise ||
+        memcmp(a->values, b->values, a->n_tail * sizeof a->values[0]) != 0)
+        return false;
     g_autoptr(GBytes) left = detector_save(a);
     g_autoptr(GBytes) right = detector_save(b);
     gsize n_left, n_right;
@@ -193,6 +200,11 @@ bool detector_same_future(const Detector *a, const Detector *b)
     const guint8 *right_data = (const guint8 *)g_bytes_get_data(right, &n_right);
     return n_left == n_right &&
            memcmp(left_data + HEADER_BYTES, right_data + HEADER_BYTES, n_left - HEADER_BYTES) == 0;
+}
+
+void detector_set_count(Detector *detector, guint64 count)
+{
+    detector_shift(detector, (gint64)(count - detector->n_seen));
 }
 
 void detector_shift_change(struct detector_change *change, gint64 shift)

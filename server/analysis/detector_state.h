@@ -5,6 +5,8 @@
 #include "server/analysis/detector.h"
 #include "server/analysis/level_shift.h"
 
+#define DETECTOR_TRIGGERS 14u /* lengths of moves that are looked for at each value */
+
 struct detector {
     struct detector_settings settings;
     guint64 n_seen;
@@ -14,6 +16,9 @@ struct detector {
     guint8 marks[DETECTOR_TAIL];
     double unit;                 /* of judged values; 0: they are logarithms */
     double noise, factor, level; /* of the last segmentation, in judged units; noise 0: none yet */
+    /* Squared deviations of the moves that the last segmentation saw and did not believe, by their
+     * length; 0: none stands. */
+    double refused[DETECTOR_TRIGGERS];
     guint n_changes;
     struct detector_change changes[DETECTOR_CHANGES_MAX];
     /* Not part of the state: */
@@ -33,7 +38,10 @@ void detector_judge_units(Detector *detector);
 void detector_analyse(Detector *detector, GArray *events);
 
 /* True where the last value gives reason to segment the tail. */
-bool detector_needs_analysis(const Detector *detector);
+bool detector_needs_analysis(Detector *detector);
+
+/* Remembers, after a segmentation, the moves that it did not believe. */
+void detector_note_refused(Detector *detector);
 
 /* Moves all indices by `shift`: the same state in a history with so many commits more before it. */
 void detector_shift(Detector *detector, gint64 shift);

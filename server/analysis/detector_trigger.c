@@ -12,8 +12,14 @@
 #define BEFORE_MAX   60u
 #define BEFORE_MIN   3u
 #define REACH_NOISES 4.0 /* an outlier counts as this many deviations */
-#define DEVIATIONS   3.0
-#define LEAST_SHARE  0.5 /* of the least effect that matters */
+#define DEVIATIONS   3.0 /* of the noise that a move must be to be looked at */
+#define GONE         2.0 /* below so many it is forgotten that it was refused */
+#define AROUND       3u
+#define SHARP_VALUES 8u
+#define SHARP_SHARE  0.8
+#define NEAR_LENGTHS 3u
+#define LEAST_SHARE  0.5  /* of the least effect that matters */
+#define AGAIN        1.15 /* a refused move must grow by this to be looked at again */
 
 /* A multiplicative hash of the last values' bits: repeating values do not fix the answer for ever,
  * and two streams with the same tail agree. */
@@ -60,23 +66,98 @@ static guint sum_backwards(const Detector *detector, double sums[AFTER_MAX + BEF
     return n;
 }
 
-static bool has_moved(const Detector *detector)
-{
-    static const guint after[] = {3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, AFTER_MAX};
+static const guint after[DETECTOR_TRIGGERS] = {3,  4,  5,  6,  8,  10, 12,
+                                               15, 20, 25, 30, 40, 50, AFTER_MAX};
+
+/* The values as they are looked for moves: sums[k] is of the last k. */
+struct view {
     double sums[AFTER_MAX + BEFORE_MAX + 1];
-    guint n = sum_backwards(detector, sums);
-    double deviation = DEVIATIONS * detector->noise * detector->factor;
+    guint n;
+    double moves[DETECTOR_TRIGGERS];   /* of the last values against those before, by length */
+    double squares[DETECTOR_TRIGGERS]; /* in deviations; 0 where a move is too small to matter */
+};
+
+static void look(const Detector *detector, struct view *view)
+{
+    view->n = sum_backwards(detector, view->sums);
+    double deviation = detector->noise * detector->factor;
     double least = LEAST_SHARE * least_move(detector);
-    for (guint i = 0; i < G_N_ELEMENTS(after) && after[i] + BEFORE_MIN <= n; i++) {
-        guint k = after[i], before = MIN(n - k, BEFORE_MAX);
-        double move = fabs(sums[k] / k - (sums[k + before] - sums[k]) / before);
-        if (move > least && move * move > deviation * deviation * (1.0 / k + 1.0 / before))
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++) {
+        guint k = after[i];
+        view->squares[i] = 0;
+        if (k + BEFORE_MIN > view->n)
+            continue;
+        guint before = MIN(view->n - k, BEFORE_MAX);
+        double move = view->sums[k] / k - (view->sums[k + before] - view->sums[k]) / before;
+        view->moves[i] = move;
+        if (fabs(move) > least)
+            view->squares[i] = move * move / (deviation * deviation * (1.0 / k + 1.0 / before));
+    }
+}
+
+/* Most of a move must lie within a few values: the judge asks for that, too. */
+static bool is_sharp(const struct view *view, guint length)
+{
+    const double *sums = view->sums;
+    double move = view->moves[length], direction = move > 0 ? 1 : -1, most = 0;
+    guint k = after[length];
+    for (guint at = MAX(k, AROUND + BEFORE_MIN) - AROUND;
+         at <= MIN(k + AROUND, view->n - BEFORE_MIN); at++) {
+        guint n_after = MIN(at, SHARP_VALUES), n_before = MIN(view->n - at, SHARP_VALUES);
+        double jump =
+            (sums[at] - sums[at - n_after]) / n_after - (sums[at + n_before] - sums[at]) / n_before;
+        most = MAX(most, jump * direction);
+    }
+    return most >= SHARP_SHARE * fabs(move);
+}
+
+/* The most that was refused of moves of about this length. */
+static double refused_near(const Detector *detector, guint length)
+{
+    guint first = length - MIN(length, NEAR_LENGTHS);
+    guint end = MIN(DETECTOR_TRIGGERS, length + NEAR_LENGTHS + 1);
+    double most = 0;
+    for (guint i = first; i < end; i++)
+        most = MAX(most, detector->refused[i]);
+    return most;
+}
+
+/* A move that was refused is looked at again when there is more to it; one that is gone is
+ * forgotten. */
+static bool has_moved(Detector *detector)
+{
+    struct view view;
+    look(detector, &view);
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++) {
+        if (view.squares[i] < GONE * GONE)
+            detector->refused[i] = 0;
+    }
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++) {
+        if (view.squares[i] > DEVIATIONS * DEVIATIONS &&
+            view.squares[i] > AGAIN * refused_near(detector, i) && is_sharp(&view, i))
             return true;
     }
     return false;
 }
 
-bool detector_needs_analysis(const Detector *detector)
+void detector_note_refused(Detector *detector)
+{
+    struct view view;
+    look(detector, &view);
+    for (guint i = 0; i < DETECTOR_TRIGGERS; i++) {
+        if (view.squares[i] > DEVIATIONS * DEVIATIONS)
+            detector->refused[i] = MAX(detector->refused[i], view.squares[i]);
+    }
+}
+
+/* As the values after a change double, its place and size are looked at anew. */
+static bool has_grown(const Detector *detector)
+{
+    guint start = level_start(detector), n = detector->n_tail - start;
+    return start > 0 && (n == 5 || n == 10 || n == 20 || n == 40 || n == 80);
+}
+
+bool detector_needs_analysis(Detector *detector)
 {
     guint last = detector->n_tail - 1;
     bool as_logarithm = detector->unit <= 0;
@@ -85,5 +166,6 @@ bool detector_needs_analysis(const Detector *detector)
     if (as_logarithm && detector->values[last] <= 0)
         return true;
     bool is_young = detector->n_tail < DETECTOR_TAIL && detector->n_tail % YOUNG_EVERY == 0;
-    return is_young || is_chosen(detector) || has_moved(detector);
+    bool moved = has_moved(detector);
+    return moved || is_young || is_chosen(detector) || has_grown(detector);
 }

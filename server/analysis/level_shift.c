@@ -71,11 +71,11 @@ static void filter_value(struct filter *filter, struct sums *sums, const double 
 }
 
 static void filter_values(const struct level_shift_table *table, struct sums *sums,
-                          const double *values, guint n_values, guint at)
+                          const double *values, guint n_values, const guint shifted[2])
 {
     struct filter filter = {0};
     for (guint i = 0; i < n_values; i++) {
-        const double value[2] = {values[i] - values[0], i >= at ? 1 : 0};
+        const double value[2] = {values[i] - values[0], i >= shifted[0] && i < shifted[1] ? 1 : 0};
         filter_value(&filter, sums, table->weight[i], table->gain[i], value);
     }
     for (guint g = 0; g < MEMBERS; g++)
@@ -89,7 +89,8 @@ static void add_stretch(const struct level_shift_input *input,
 {
     struct sums sums = {0};
     guint n = stretch->end - stretch->start;
-    filter_values(input->table, &sums, input->values + stretch->start, n, n);
+    const guint none[2] = {n, n};
+    filter_values(input->table, &sums, input->values + stretch->start, n, none);
     for (guint g = 0; g < MEMBERS; g++) {
         squares[g] += sums.yy[g] - sums.yc[g] * sums.yc[g] / sums.cc[g];
         log_f[g] += sums.log_f[g];
@@ -101,8 +102,10 @@ struct level_shift level_shift_fit(const struct level_shift_input *input)
     struct sums sums = {0};
     struct level_shift fit = {0};
     double beside[MEMBERS] = {0};
+    const guint shifted[2] = {input->at - input->start,
+                              (input->until > 0 ? input->until : input->end) - input->start};
     filter_values(input->table, &sums, input->values + input->start, input->end - input->start,
-                  input->at - input->start);
+                  shifted);
     double n = input->end - input->start;
     for (guint i = 0; i < input->n_beside; i++) {
         add_stretch(input, &input->beside[i], beside, sums.log_f);

@@ -2,12 +2,12 @@
  * How surely the level of a row of numbers moves at a given place, when its noise may be correlated
  * or drift. Pure; any thread.
  *
- * The model is y = level + shift * [i >= at] + u + e: e independent, u a first-order autoregression
- * with coefficient phi (phi = 1: a random walk) and a share of the variance, both from a grid. For
- * each member of the grid the shift is estimated by generalised least squares through a Kalman
- * filter (de Jong & Penzer, Diagnosing shocks in time series, JASA 93, 1998), and the shift's
- * likelihood ratio is taken between the best member with a shift and the best without one: the same
- * freedom to explain a move as drift is given to both. */
+ * The model is y = level + shift * [at <= i < until] + u + e: e independent, u a first-order
+ * autoregression with coefficient phi (phi = 1: a random walk) and a share of the variance, both
+ * from a grid. For each member of the grid the shift is estimated by generalised least squares
+ * through a Kalman filter (de Jong & Penzer, Diagnosing shocks in time series, JASA 93, 1998), and
+ * the shift's likelihood ratio is taken between the best member with a shift and the best without
+ * one: the same freedom to explain a move as drift is given to both. */
 #pragma once
 
 #include <glib.h>
@@ -43,6 +43,7 @@ struct level_shift_input {
     const struct level_shift_table *table;
     const double *values;
     guint start, at, end; /* of `values`: start < at < end */
+    guint until;          /* at < until < end: the level comes back there; 0: it does not */
     const struct level_shift_stretch *beside;
     guint n_beside;
     double floor; /* > 0: the least standard deviation of a value that is believed */

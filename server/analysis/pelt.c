@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define LANES 4u /* starts that are weighed side by side */
+
 struct pelt {
     double sum[PELT_VALUES_MAX + 1];
     double squares[PELT_VALUES_MAX + 1];
@@ -11,10 +13,12 @@ struct pelt {
     guint from[PELT_VALUES_MAX + 1];     /* start of the last segment of the least cost */
     /* Starts that may still win, side by side for the inner loop: the least cost of what lies
      * before each, less its sum of squares, and its sum. */
-    guint alive[PELT_VALUES_MAX + 1];
-    double base[PELT_VALUES_MAX + 1], alive_sum[PELT_VALUES_MAX + 1];
-    double cost[PELT_VALUES_MAX + 1];
+    guint alive[PELT_VALUES_MAX + LANES];
+    double base[PELT_VALUES_MAX + LANES], alive_sum[PELT_VALUES_MAX + LANES];
+    double cost[PELT_VALUES_MAX + LANES];
     gboolean lost[PELT_VALUES_MAX + 1];
+    gboolean any_lost;                /* some go at the next end */
+    double dearest;                   /* greatest of the costs */
     double best[PELT_VALUES_MAX + 1]; /* least cost of the values before an index */
 };
 
@@ -42,18 +46,37 @@ static void add_start(struct pelt *pelt, guint start, guint *n_alive)
 /* The least cost of the values before `end` whose last segment starts at one of those alive. */
 static double cheapest(struct pelt *pelt, guint n_alive, guint end, guint *from)
 {
-    double squares = pelt->squares[end], total = pelt->sum[end], least = HUGE_VAL;
-    for (guint k = 0; k < n_alive; k++) {
-        double sum = total - pelt->alive_sum[k];
-        pelt->cost[k] = pelt->base[k] + squares - sum * sum * pelt->inverse[end - pelt->alive[k]];
+    double squares = pelt->squares[end], total = pelt->sum[end];
+    double least[LANES], most[LANES];
+    for (guint lane = 0; lane < LANES; lane++) {
+        least[lane] = HUGE_VAL;
+        most[lane] = -HUGE_VAL;
     }
-    for (guint k = 0; k < n_alive; k++) {
-        if (pelt->cost[k] < least) {
-            least = pelt->cost[k];
-            *from = pelt->alive[k];
+    for (guint k = n_alive; k % LANES != 0; k++) { /* fill the last lanes with a start again */
+        pelt->alive[k] = pelt->alive[n_alive - 1];
+        pelt->base[k] = pelt->base[n_alive - 1];
+        pelt->alive_sum[k] = pelt->alive_sum[n_alive - 1];
+    }
+    for (guint first = 0; first < n_alive; first += LANES) {
+        for (guint lane = 0; lane < LANES; lane++) {
+            guint k = first + lane;
+            double sum = total - pelt->alive_sum[k];
+            double cost = pelt->base[k] + squares - sum * sum * pelt->inverse[end - pelt->alive[k]];
+            pelt->cost[k] = cost;
+            least[lane] = cost < least[lane] ? cost : least[lane];
+            most[lane] = cost > most[lane] ? cost : most[lane];
         }
     }
-    return least;
+    for (guint lane = 1; lane < LANES; lane++) {
+        least[0] = MIN(least[0], least[lane]);
+        most[0] = MAX(most[0], most[lane]);
+    }
+    pelt->dearest = most[0];
+    guint cheapest = 0;
+    while (pelt->cost[cheapest] > least[0])
+        cheapest++;
+    *from = pelt->alive[cheapest];
+    return least[0];
 }
 
 /* A start that loses to a new segment at this end loses for ever, but only from the ends on that
@@ -63,13 +86,18 @@ static guint prune(struct pelt *pelt, guint n_alive, double best)
 {
     G_STATIC_ASSERT(PELT_SEGMENT_MIN == 2);
     guint kept = 0;
+    if (!pelt->any_lost && !(pelt->dearest > best))
+        return n_alive;
+    pelt->any_lost = FALSE;
     for (guint k = 0; k < n_alive; k++) {
         if (pelt->lost[k])
             continue;
         pelt->alive[kept] = pelt->alive[k];
         pelt->base[kept] = pelt->base[k];
         pelt->alive_sum[kept] = pelt->alive_sum[k];
-        pelt->lost[kept++] = pelt->cost[k] > best;
+        pelt->lost[kept] = pelt->cost[k] > best;
+        pelt->any_lost = pelt->any_lost || pelt->lost[kept];
+        kept++;
     }
     return kept;
 }
@@ -77,6 +105,7 @@ static guint prune(struct pelt *pelt, guint n_alive, double best)
 static void fill_best(struct pelt *pelt, guint n_values, double price)
 {
     guint n_alive = 0;
+    pelt->any_lost = FALSE;
     pelt->best[0] = -price;
     pelt->best[1] = HUGE_VAL;
     add_start(pelt, 0, &n_alive);

@@ -11,8 +11,10 @@
  *   - a shift explains the window better than correlated or drifting noise does (level_shift.h);
  *   - Welch's t (each side's deviation not below the noise) and the rank test of Mann and Whitney
  *     both refuse equality; ranks are what tames two-moded and skewed noise.
- * The worst place is removed and its neighbours are judged again until all that stay are confirmed
- * or candidates. */
+ * Two neighbours that take the level away and back within a few values are judged as one pulse
+ * where one alone has too few values to be sure of: the level comes back as sharply as it went,
+ * which correlated noise does not. The worst place is removed and its neighbours are judged again
+ * until all that stay are confirmed or candidates. */
 #pragma once
 
 #include "server/analysis/level_shift.h"
@@ -29,6 +31,7 @@ struct segmenter_rules {
     double clip_reach;    /* outliers are drawn in to this many deviations */
     guint after_min;      /* values from a place on before it can be confirmed */
     guint window;         /* values looked at on each side */
+    guint propose;        /* values at the end among which new places are sought */
     double effect_share;  /* of the least effect that a measured one must reach */
     double effect_noise;  /* in deviations of the noise */
     double
@@ -37,9 +40,20 @@ struct segmenter_rules {
     double sharp_share; /* ... by this share of the effect */
     double sharp_least; /* ... and of the least effect */
     double p_shift, p_welch, p_rank;
+    double p_welch_joint;
+    double looks;
+    double p_joint;     /* of p_shift * p_welch * (values from the place on)^2: who looks after each
+                           value must ask for more the longer he looks */
     double hold_p;      /* a held place is dropped above these limits times this */
     double hold_effect; /* ... or below this share of the effect asked of a new one */
+    guint local_values; /* before and after a place from which the noise about it is taken … */
+    double local_more;  /* … where it is so many times that of the whole row */
     double candidate_p; /* a candidate has a p of Welch's test below this */
+    guint pulse_min, pulse_max; /* values of a level that came back: both ends are judged as one */
+    double pulse_noise;         /* in deviations of a mean's noise … */
+    double pulse_alone;         /* … where no least effect is given */
+    double pulse_rest;          /* of the effect may be left after it came back */
+    double pulse_p; /* the limits of p times this: there are so many more of them than of steps */
 };
 
 extern const struct segmenter_rules segmenter_rules_default;
@@ -55,8 +69,10 @@ struct segmenter_place {
     guint at; /* first value of the new level */
     enum segmenter_kind kind;
     guint origin;            /* of a given place: the caller's own number for it */
+    bool is_proposed;        /* a held one that the segmentation proposes where it is */
     bool plausible;          /* large and sharp enough to matter */
-    bool confirmed;          /* passes the judge */
+    bool confirmed;          /* passes the judge … */
+    bool by_pulse;           /* … together with a neighbour */
     double effect;           /* the move by the more cautious estimate */
     double shift, error;     /* the move under the noise that fits best, and its standard error */
     double before, after;    /* levels */
@@ -85,3 +101,7 @@ struct segmenter_input {
 };
 
 void segmenter_run(const struct segmenter_input *input, struct segmenter_result *result);
+
+/* Judges one given place (an index of input->given) between its given neighbours; proposes and
+ * removes nothing. */
+struct segmenter_place segmenter_judge_given(const struct segmenter_input *input, guint which);

@@ -15,6 +15,11 @@ struct step_window {
         higher; /* the two segments beside the place and their neighbours' ends */
 };
 
+/* Judges two neighbours as one pulse, between window->low and window->high: where it passes, both
+ * are confirmed. Both have been judged alone. */
+void step_judge_pulse(const struct step_judge *judge, const struct step_window *window,
+                      struct segmenter_place *a, struct segmenter_place *b);
+
 /* Judges place->at within its two segments and fills the rest of `place`. */
 void step_judge_place(const struct step_judge *judge, const struct step_window *window,
                       struct segmenter_place *place);

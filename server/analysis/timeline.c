@@ -224,8 +224,10 @@ GArray *timeline_changes(const Timeline *timeline)
     GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct detector_change));
     for (guint i = 0; i < timeline->settled->len; i++)
         g_array_append_val(changes, g_array_index(timeline->settled, struct settled, i).change);
+    g_autoptr(Detector) now = detector_copy(timeline->detector);
+    detector_refresh(now);
     guint n_active;
-    const struct detector_change *active = detector_changes(timeline->detector, &n_active);
+    const struct detector_change *active = detector_changes(now, &n_active);
     g_array_append_vals(changes, active, n_active);
     g_array_sort(changes, compare_places);
     return changes;

@@ -220,10 +220,12 @@ extern const unsigned char sqlite_migration_003_rules[];
 extern const unsigned char sqlite_migration_004_branches[];
 extern const unsigned char sqlite_migration_005_renames[];
 extern const unsigned char sqlite_migration_006_access[];
+extern const unsigned char sqlite_migration_007_segments[];
 
 static const unsigned char *const migrations[] = {
     sqlite_migration_001_initial,  sqlite_migration_002_verdicts, sqlite_migration_003_rules,
-    sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access};
+    sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access,
+    sqlite_migration_007_segments};
 
 static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
 {

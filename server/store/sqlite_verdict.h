@@ -31,8 +31,11 @@ bool sqlite_verdict_set_state(SqliteVerdictWriter *writer, const struct store_st
 bool sqlite_verdict_forget(SqliteVerdictWriter *writer, int64_t series_id, GError **error);
 bool sqlite_verdict_add_checkpoint(SqliteVerdictWriter *writer, const struct store_state *state,
                                    GError **error);
-bool sqlite_verdict_drop_checkpoints(SqliteVerdictWriter *writer, int64_t series_id,
-                                     GError **error);
+bool sqlite_verdict_drop_checkpoint(SqliteVerdictWriter *writer,
+                                    const struct store_checkpoint_key *key, GError **error);
+bool sqlite_verdict_add_segment(SqliteVerdictWriter *writer, const struct store_segment *segment,
+                                GError **error);
+bool sqlite_verdict_drop_segments(SqliteVerdictWriter *writer, int64_t series_id, GError **error);
 bool sqlite_verdict_add_version(SqliteVerdictWriter *writer,
                                 const struct store_series_version *version, GError **error);
 /* Gives the change its id. */
@@ -71,6 +74,9 @@ SqliteVerdictReader *sqlite_verdict_reader_new(struct sqlite3 *db, GError **erro
 void sqlite_verdict_reader_free(SqliteVerdictReader *reader);
 
 GArray *sqlite_verdict_queue(SqliteVerdictReader *reader, guint limit, GError **error);
+/* Of the runs after `seq`. */
+GArray *sqlite_verdict_queue_after(SqliteVerdictReader *reader, int64_t seq, guint limit,
+                                   GError **error);
 GArray *sqlite_verdict_rejudge(SqliteVerdictReader *reader, guint limit, GError **error);
 bool sqlite_verdict_is_waiting(SqliteVerdictReader *reader, int64_t run_seq, bool *out,
                                GError **error);
@@ -88,6 +94,7 @@ struct store_state *sqlite_verdict_state(SqliteVerdictReader *reader, int64_t se
 GPtrArray *sqlite_verdict_checkpoints(SqliteVerdictReader *reader, int64_t series_id,
                                       GError **error);
 GArray *sqlite_verdict_versions(SqliteVerdictReader *reader, int64_t series_id, GError **error);
+GArray *sqlite_verdict_segments(SqliteVerdictReader *reader, int64_t series_id, GError **error);
 GPtrArray *sqlite_verdict_series_changes(SqliteVerdictReader *reader, int64_t series_id,
                                          GError **error);
 GPtrArray *sqlite_verdict_project_changes(SqliteVerdictReader *reader, int64_t project_id,

@@ -5,12 +5,14 @@
 
 enum verdict_read_statement {
     QUEUED_RUNS,
+    QUEUED_RUNS_AFTER,
     QUEUED_SERIES,
     IS_WAITING,
     LEVEL_OF_SERIES,
     STATE_OF_SERIES,
     CHECKPOINTS_OF_SERIES,
     VERSIONS_OF_SERIES,
+    SEGMENTS_OF_SERIES,
     CHANGES_OF_SERIES,
     CHANGES_OF_PROJECT,
     MOVES_OF_PROJECT,
@@ -28,6 +30,10 @@ enum verdict_read_statement {
 const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEMENTS] = {
     [QUEUED_RUNS] = {"queued runs", "SELECT run_seq FROM analysis_queue ORDER BY run_seq LIMIT ?1",
                      true},
+    [QUEUED_RUNS_AFTER] = {"queued runs after",
+                           "SELECT run_seq FROM analysis_queue WHERE run_seq > ?1 "
+                           "ORDER BY run_seq LIMIT ?2",
+                           false},
     [QUEUED_SERIES] = {"queued series", "SELECT series_id FROM rejudge ORDER BY series_id LIMIT ?1",
                        true},
     [IS_WAITING] = {"is run queued", "SELECT 1 FROM analysis_queue WHERE run_seq = ?1", false},
@@ -45,6 +51,10 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
     [VERSIONS_OF_SERIES] = {"versions of series",
                             "SELECT run_seq, digest FROM series_version WHERE series_id = ?1 "
                             "ORDER BY run_seq",
+                            false},
+    [SEGMENTS_OF_SERIES] = {"segments of series",
+                            "SELECT end_commit_id, start_commit_id, n, level, noise "
+                            "FROM series_segment WHERE series_id = ?1",
                             false},
     [CHANGES_OF_SERIES] = {"changes of series",
                            "SELECT " SQLITE_CHANGE_COLUMNS " FROM " SQLITE_CHANGE_TABLES
@@ -130,12 +140,12 @@ static bool finish(SqliteVerdictReader *reader, sqlite3_stmt *statement, int cod
     return fine;
 }
 
-static GArray *numbers(SqliteVerdictReader *reader, enum verdict_read_statement which, guint limit,
+/* Of a statement whose values are bound. */
+static GArray *numbers(SqliteVerdictReader *reader, enum verdict_read_statement which,
                        GError **error)
 {
     sqlite3_stmt *statement = reader->statements[which];
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    sqlite_bind(statement, "i", (int64_t)limit);
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t number = sqlite3_column_int64(statement, 0);
@@ -146,12 +156,21 @@ static GArray *numbers(SqliteVerdictReader *reader, enum verdict_read_statement 
 
 GArray *sqlite_verdict_queue(SqliteVerdictReader *reader, guint limit, GError **error)
 {
-    return numbers(reader, QUEUED_RUNS, limit, error);
+    sqlite_bind(reader->statements[QUEUED_RUNS], "i", (int64_t)limit);
+    return numbers(reader, QUEUED_RUNS, error);
+}
+
+GArray *sqlite_verdict_queue_after(SqliteVerdictReader *reader, int64_t seq, guint limit,
+                                   GError **error)
+{
+    sqlite_bind(reader->statements[QUEUED_RUNS_AFTER], "ii", seq, (int64_t)limit);
+    return numbers(reader, QUEUED_RUNS_AFTER, error);
 }
 
 GArray *sqlite_verdict_rejudge(SqliteVerdictReader *reader, guint limit, GError **error)
 {
-    return numbers(reader, QUEUED_SERIES, limit, error);
+    sqlite_bind(reader->statements[QUEUED_SERIES], "i", (int64_t)limit);
+    return numbers(reader, QUEUED_SERIES, error);
 }
 
 static bool exists(SqliteVerdictReader *reader, enum verdict_read_statement which, int64_t id,
@@ -256,6 +275,24 @@ GArray *sqlite_verdict_versions(SqliteVerdictReader *reader, int64_t series_id, 
         g_array_append_val(versions, version);
     }
     return finish(reader, statement, code, error) ? g_steal_pointer(&versions) : NULL;
+}
+
+GArray *sqlite_verdict_segments(SqliteVerdictReader *reader, int64_t series_id, GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[SEGMENTS_OF_SERIES];
+    g_autoptr(GArray) segments = g_array_new(FALSE, FALSE, sizeof(struct store_segment));
+    sqlite_bind(statement, "i", series_id);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_segment segment = {.series_id = series_id,
+                                        .end_commit_id = sqlite3_column_int64(statement, 0),
+                                        .start_commit_id = sqlite3_column_int64(statement, 1),
+                                        .n = (guint)sqlite3_column_int64(statement, 2),
+                                        .level = sqlite3_column_double(statement, 3),
+                                        .noise = sqlite3_column_double(statement, 4)};
+        g_array_append_val(segments, segment);
+    }
+    return finish(reader, statement, code, error) ? g_steal_pointer(&segments) : NULL;
 }
 
 static char *column_text(sqlite3_stmt *statement, int column)

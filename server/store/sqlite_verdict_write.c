@@ -13,7 +13,9 @@ enum verdict_write_statement {
     FORGET_LEVEL,
     FORGET_STATE,
     ADD_CHECKPOINT,
-    DROP_CHECKPOINTS,
+    DROP_CHECKPOINT,
+    ADD_SEGMENT,
+    DROP_SEGMENTS,
     ADD_VERSION,
     LAST_CHANGE,
     ADD_CHANGE,
@@ -54,8 +56,14 @@ const struct sqlite_statement sqlite_verdict_write_statements[VERDICT_WRITE_STAT
                         "INSERT OR REPLACE INTO series_checkpoint (series_id, commit_id, state, "
                         "tail) VALUES (?1, ?2, ?3, ?4)",
                         false},
-    [DROP_CHECKPOINTS] = {"drop checkpoints", "DELETE FROM series_checkpoint WHERE series_id = ?1",
-                          false},
+    [DROP_CHECKPOINT] = {"drop checkpoint",
+                         "DELETE FROM series_checkpoint WHERE series_id = ?1 AND commit_id = ?2",
+                         false},
+    [ADD_SEGMENT] = {"add segment",
+                     "INSERT OR REPLACE INTO series_segment (series_id, end_commit_id, "
+                     "start_commit_id, n, level, noise) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                     false},
+    [DROP_SEGMENTS] = {"drop segments", "DELETE FROM series_segment WHERE series_id = ?1", false},
     [ADD_VERSION] = {"add version",
                      "INSERT OR REPLACE INTO series_version (series_id, run_seq, digest) "
                      "VALUES (?1, ?2, ?3)",
@@ -221,9 +229,22 @@ bool sqlite_verdict_add_checkpoint(SqliteVerdictWriter *writer, const struct sto
     return sqlite_run(statement, error);
 }
 
-bool sqlite_verdict_drop_checkpoints(SqliteVerdictWriter *writer, int64_t series_id, GError **error)
+bool sqlite_verdict_drop_checkpoint(SqliteVerdictWriter *writer,
+                                    const struct store_checkpoint_key *key, GError **error)
 {
-    return WRITE(DROP_CHECKPOINTS, "i", series_id);
+    return WRITE(DROP_CHECKPOINT, "ii", key->series_id, key->commit_id);
+}
+
+bool sqlite_verdict_add_segment(SqliteVerdictWriter *writer, const struct store_segment *segment,
+                                GError **error)
+{
+    return WRITE(ADD_SEGMENT, "iiiidd", segment->series_id, segment->end_commit_id,
+                 segment->start_commit_id, (int64_t)segment->n, segment->level, segment->noise);
+}
+
+bool sqlite_verdict_drop_segments(SqliteVerdictWriter *writer, int64_t series_id, GError **error)
+{
+    return WRITE(DROP_SEGMENTS, "i", series_id);
 }
 
 bool sqlite_verdict_add_version(SqliteVerdictWriter *writer,

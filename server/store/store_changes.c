@@ -103,7 +103,9 @@ struct store_judgement *store_judgement_new(void)
     judgement->forgotten = g_array_new(FALSE, FALSE, sizeof(int64_t));
     judgement->states = g_ptr_array_new_with_free_func(free_state);
     judgement->checkpoints = g_ptr_array_new_with_free_func(free_state);
-    judgement->checkpoints_dropped = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    judgement->checkpoints_dropped = g_array_new(FALSE, FALSE, sizeof(struct store_checkpoint_key));
+    judgement->segments = g_array_new(FALSE, FALSE, sizeof(struct store_segment));
+    judgement->segments_dropped = g_array_new(FALSE, FALSE, sizeof(int64_t));
     judgement->versions = g_array_new(FALSE, FALSE, sizeof(struct store_series_version));
     judgement->changes = g_array_new(FALSE, FALSE, sizeof(struct store_change_write));
     g_array_set_clear_func(judgement->changes, clear_change_write);
@@ -120,6 +122,8 @@ void store_judgement_free(struct store_judgement *judgement)
     g_ptr_array_unref(judgement->states);
     g_ptr_array_unref(judgement->checkpoints);
     g_array_unref(judgement->checkpoints_dropped);
+    g_array_unref(judgement->segments);
+    g_array_unref(judgement->segments_dropped);
     g_array_unref(judgement->versions);
     g_array_unref(judgement->changes);
     g_free(judgement);

@@ -29,6 +29,18 @@ struct store_state {
 };
 void store_state_free(struct store_state *state);
 
+struct store_checkpoint_key {
+    int64_t series_id, commit_id;
+};
+
+/* A level that held until a change or a boundary ended it. */
+struct store_segment {
+    int64_t series_id;
+    int64_t start_commit_id, end_commit_id; /* its first commit, and the first one after it */
+    guint n;                                /* commits behind the level, the last ones of it */
+    double level, noise;                    /* as of a store_level */
+};
+
 struct store_series_version {
     int64_t series_id, run_seq, digest; /* from that run on, in order of receipt */
 };
@@ -91,8 +103,9 @@ struct store_change_write {
     enum store_change_action action;
     struct store_change change; /* ADD: without an id; note and who NULL; owns its expectation */
     int64_t machine_id;
-    bool tell;        /* put it into the outbox: once for each change and news */
-    bool sets_triage; /* to change.triage: the level returned, or its commit expects it */
+    bool tell;               /* put it into the outbox: once for each change and news */
+    int64_t event_commit_id; /* of a boundary: the commit that its news names; 0: its own */
+    bool sets_triage;        /* to change.triage: the level returned, or its commit expects it */
 };
 
 struct store_judgement {
@@ -105,10 +118,11 @@ struct store_judgement {
     GArray *forgotten;      /* int64_t series ids without any commit left: level and state go */
     GPtrArray *states;      /* struct store_state * by series */
     GPtrArray *checkpoints; /* struct store_state * to add */
-    GArray
-        *checkpoints_dropped; /* int64_t series ids whose checkpoints go before those are added */
-    GArray *versions;         /* struct store_series_version to add */
-    GArray *changes;          /* struct store_change_write */
+    GArray *checkpoints_dropped; /* struct store_checkpoint_key: go before those are added */
+    GArray *segments;            /* struct store_segment to add */
+    GArray *segments_dropped;    /* int64_t series ids whose segments go before those are added */
+    GArray *versions;            /* struct store_series_version to add */
+    GArray *changes;             /* struct store_change_write */
 };
 struct store_judgement *store_judgement_new(void);
 void store_judgement_free(struct store_judgement *judgement);
@@ -137,6 +151,11 @@ void store_put_triage(Store *store, struct store_triage_write *write, store_done
 /* The first of what waits: int64_t run seqs, and series ids. */
 GArray *store_analysis_queue(StoreSnapshot *snapshot, guint limit, GError **error);
 GArray *store_rejudge_queue(StoreSnapshot *snapshot, guint limit, GError **error);
+/* The same of the runs after `seq`. */
+GArray *store_analysis_queue_after(StoreSnapshot *snapshot, int64_t seq, guint limit,
+                                   GError **error);
+/* The latest run that this snapshot knows; 0 of none. No I/O. */
+int64_t store_latest_run_seq(StoreSnapshot *snapshot);
 bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GError **error);
 
 /* *out_found false: never judged. */
@@ -156,6 +175,8 @@ bool store_levels_sum(StoreSnapshot *snapshot, int64_t first, int64_t last,
 struct store_state *store_series_state(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 GPtrArray *store_series_checkpoints(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 GArray *store_series_versions(StoreSnapshot *snapshot, int64_t series_id, GError **error);
+/* Array of struct store_segment, in no promised order. */
+GArray *store_series_segments(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 
 GPtrArray *store_series_changes(StoreSnapshot *snapshot, int64_t series_id, GError **error);
 /* All of a project, by id downwards from `before` (0: the newest), at most `limit`. */

@@ -21,6 +21,18 @@ GArray *store_rejudge_queue(StoreSnapshot *snapshot, guint limit, GError **error
     return rows ? sqlite_verdict_rejudge(rows, limit, error) : NULL;
 }
 
+GArray *store_analysis_queue_after(StoreSnapshot *snapshot, int64_t seq, guint limit,
+                                   GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows ? sqlite_verdict_queue_after(rows, seq, limit, error) : NULL;
+}
+
+int64_t store_latest_run_seq(StoreSnapshot *snapshot)
+{
+    return snapshot->catalogue->last.run;
+}
+
 bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
@@ -50,6 +62,12 @@ GArray *store_series_versions(StoreSnapshot *snapshot, int64_t series_id, GError
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);
     return rows ? sqlite_verdict_versions(rows, series_id, error) : NULL;
+}
+
+GArray *store_series_segments(StoreSnapshot *snapshot, int64_t series_id, GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    return rows ? sqlite_verdict_segments(rows, series_id, error) : NULL;
 }
 
 GPtrArray *store_series_changes(StoreSnapshot *snapshot, int64_t series_id, GError **error)

@@ -27,7 +27,8 @@ static bool tell(SqliteVerdictWriter *rows, const struct store_change_write *wri
     if (change->kind == STORE_KIND_BOUNDARY) {
         news.news = "environment";
         news.change_id = 0;
-        news.commit_id = change->bad_commit_id;
+        news.commit_id =
+            write->event_commit_id != 0 ? write->event_commit_id : change->bad_commit_id;
     }
     return sqlite_verdict_tell(rows, &news, error);
 }
@@ -110,10 +111,24 @@ static bool write_states(SqliteVerdictWriter *rows, struct store_judgement *judg
     for (guint i = 0; i < judgement->forgotten->len && fine; i++)
         fine = sqlite_verdict_forget(rows, g_array_index(judgement->forgotten, int64_t, i), error);
     for (guint i = 0; i < judgement->checkpoints_dropped->len && fine; i++)
-        fine = sqlite_verdict_drop_checkpoints(
-            rows, g_array_index(judgement->checkpoints_dropped, int64_t, i), error);
+        fine = sqlite_verdict_drop_checkpoint(
+            rows, &g_array_index(judgement->checkpoints_dropped, struct store_checkpoint_key, i),
+            error);
     for (guint i = 0; i < judgement->checkpoints->len && fine; i++)
         fine = sqlite_verdict_add_checkpoint(rows, judgement->checkpoints->pdata[i], error);
+    return fine;
+}
+
+static bool write_segments(SqliteVerdictWriter *rows, const struct store_judgement *judgement,
+                           GError **error)
+{
+    bool fine = true;
+    for (guint i = 0; i < judgement->segments_dropped->len && fine; i++)
+        fine = sqlite_verdict_drop_segments(
+            rows, g_array_index(judgement->segments_dropped, int64_t, i), error);
+    for (guint i = 0; i < judgement->segments->len && fine; i++)
+        fine = sqlite_verdict_add_segment(
+            rows, &g_array_index(judgement->segments, struct store_segment, i), error);
     return fine;
 }
 
@@ -122,7 +137,8 @@ bool store_write_judgement(struct store_writer *writer, struct store_write *writ
     SqliteVerdictWriter *rows = writer->verdicts;
     struct store_judgement *judgement = write->judgement;
     int64_t at_ms = now_ms();
-    bool fine = write_states(rows, judgement, at_ms, error);
+    bool fine =
+        write_states(rows, judgement, at_ms, error) && write_segments(rows, judgement, error);
     for (guint i = 0; i < judgement->versions->len && fine; i++)
         fine = sqlite_verdict_add_version(
             rows, &g_array_index(judgement->versions, struct store_series_version, i), error);

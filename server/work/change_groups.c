@@ -44,10 +44,26 @@ static GArray *lay_items(StoreSnapshot *snapshot, const GPtrArray *changes)
     return items;
 }
 
+/* Of an environment's move, its machine; 0 of a change. */
+static int64_t moved_machine(const struct item *item)
+{
+    return item->change->kind == STORE_KIND_BOUNDARY ? item->series->machine->id : 0;
+}
+
+/* Whether both may be one event, wherever they lie. */
+static bool same_kind(const struct item *a, const struct item *b)
+{
+    int64_t machine = moved_machine(a);
+    return machine == moved_machine(b) && (machine != 0 || a->direction == b->direction);
+}
+
 static int compare_items(gconstpointer a, gconstpointer b)
 {
     const struct item *left = a, *right = b;
-    if (left->direction != right->direction)
+    int64_t left_machine = moved_machine(left), right_machine = moved_machine(right);
+    if (left_machine != right_machine)
+        return left_machine < right_machine ? -1 : 1;
+    if (left_machine == 0 && left->direction != right->direction)
         return left->direction < right->direction ? -1 : 1;
     if (left->first != right->first)
         return left->first < right->first ? -1 : 1;
@@ -88,8 +104,10 @@ static void take(struct change_group *group, const struct item *item)
     group->first = MIN(group->first, item->first);
     group->last = MAX(group->last, item->last);
     group->is_boundary = group->is_boundary && item->change->kind == STORE_KIND_BOUNDARY;
-    if (size_of(item->change->effect) > size_of(group->worst_effect))
+    if (size_of(item->change->effect) > size_of(group->worst_effect)) {
         group->worst_effect = item->change->effect;
+        group->direction = item->direction;
+    }
 }
 
 static void free_group(gpointer group)
@@ -113,10 +131,11 @@ GPtrArray *change_groups_build(StoreSnapshot *snapshot, const GPtrArray *changes
     g_autoptr(GArray) items = lay_items(snapshot, changes);
     GPtrArray *groups = g_ptr_array_new_with_free_func(free_group);
     struct change_group *group = NULL;
+    const struct item *before = NULL;
     g_array_sort(items, compare_items);
     for (guint i = 0; i < items->len; i++) {
         const struct item *item = &g_array_index(items, struct item, i);
-        if (!group || group->direction != item->direction || item->first > group->last) {
+        if (!before || !same_kind(before, item) || item->first > group->last) {
             group = g_new0(struct change_group, 1);
             *group = (struct change_group){.changes = g_ptr_array_new(),
                                            .first = item->first,
@@ -126,6 +145,7 @@ GPtrArray *change_groups_build(StoreSnapshot *snapshot, const GPtrArray *changes
             g_ptr_array_add(groups, group);
         }
         take(group, item);
+        before = item;
     }
     for (guint i = 0; i < groups->len; i++) {
         count_cells(snapshot, groups->pdata[i]);

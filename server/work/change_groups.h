@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which changes are one event to people: those of a project whose ranges (last good, first bad]
  * overlap and that go one way (for better, for worse, or neither is known). Several metrics of one
- * cell are one in it. Reads commits through the caller's snapshot. */
+ * cell are one in it. A machine's move is an event of its own, apart from the changes of the code,
+ * whichever way its series went. Reads commits through the caller's snapshot. */
 #pragma once
 
 #include "server/store/store_changes.h"
@@ -11,7 +12,7 @@ struct change_group {
     GPtrArray *changes;  /* struct store_change *, borrowed, largest effect first */
     guint n_cells;       /* benchmark x parameters x machine */
     guint first, last;   /* positions: last good + 1 of the earliest, first bad of the latest */
-    int direction;       /* +1 better, -1 worse, 0 not known */
+    int direction;       /* +1 better, -1 worse, 0 not known: of the largest effect */
     double worst_effect; /* the largest, by size */
     bool is_boundary;    /* all its changes are moves of an environment */
 };

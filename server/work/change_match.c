@@ -39,7 +39,8 @@ static struct kept *lay_kept(const struct change_match *match)
             continue;
         list[i].index = index_of_position(match, commit->position);
         /* The very first commit of a tail cannot be a place: what lies there is settled. */
-        list[i].in_reach = list[i].index > 0 || match->first == 0;
+        list[i].in_reach = (list[i].index > 0 || match->first == 0) &&
+                           (list[i].index < match->n_commits || match->is_open);
     }
     return list;
 }
@@ -161,6 +162,8 @@ static void update(const struct change_match *match, const struct store_change *
                    struct store_change now, GArray *writes)
 {
     bool turned = now.status != kept->status;
+    if (kept->kind == STORE_KIND_BOUNDARY && now.kind == STORE_KIND_CHANGE)
+        now.kind = kept->kind; /* that the machine moved is not the detector's to know */
     struct store_change_write write = {
         .action = STORE_CHANGE_UPDATE, .machine_id = match->series->machine->id, .change = now};
     write.change.id = kept->id;

@@ -15,7 +15,7 @@ enum comparison_verdict {
     COMPARISON_MISSING,
     COMPARISON_UNCHANGED,
     COMPARISON_MUTED, /* a rule mutes the series: it has an effect, and nobody fails for it */
-    COMPARISON_NONE,  /* the metric has no better direction: no verdict */
+    COMPARISON_NONE, /* the metric has no better direction: no verdict */
     COMPARISON_VERDICTS
 };
 /* "regressed" …; NULL for COMPARISON_NONE. */
@@ -71,6 +71,9 @@ typedef struct comparison {
     GPtrArray *warnings; /* char * */
 } Comparison;
 void comparison_free(Comparison *comparison);
+/* The least relative effect that matters to a row, by the rules of its series: the relative one, or
+ * the absolute one against the base's level where that is known and asks for more. */
+double comparison_least_effect(const struct comparison_row *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Comparison, comparison_free)
 
 struct comparison_request {

@@ -2,6 +2,7 @@
  * See run_judge.h. The work thread runs it. */
 #include "server/work/run_judge.h"
 
+#include "server/work/machine_move.h"
 #include "server/work/series_judge.h"
 
 /* One snapshot holds the catalogue still, and with it what uploads wait for: so it is short, also
@@ -39,10 +40,10 @@ static GArray *find_commit_runs(const struct store_run *run, const char *branch)
     return seqs;
 }
 
-static bool read_versions(StoreSnapshot *snapshot, int64_t run_seq, struct taken *taken,
-                          GError **error)
+static bool read_versions(const struct run_judge *judge, StoreSnapshot *snapshot, int64_t run_seq,
+                          struct taken *taken, GError **error)
 {
-    g_autoptr(GArray) versions = store_run_versions(snapshot, run_seq, error);
+    g_autoptr(GArray) versions = version_ahead_of_run(judge->ahead, snapshot, run_seq, error);
     if (!versions)
         return false;
     taken->version = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
@@ -71,17 +72,21 @@ static bool take_run(struct run_judge *judge, int64_t run_seq, struct taken *tak
     if (!series_judge_takes(run, branch))
         return true;
     taken->commit_runs = find_commit_runs(run, branch);
-    if (!read_versions(snapshot, run_seq, taken, error))
+    if (!read_versions(judge, snapshot, run_seq, taken, error))
         return false;
     taken->points = store_run_points(snapshot, run_seq, error);
     return taken->points != NULL;
 }
 
-static struct series_judge series_judge_of(const struct run_judge *judge, StoreSnapshot *snapshot,
+static struct series_judge series_judge_of(struct run_judge *judge, StoreSnapshot *snapshot,
                                            struct store_judgement *judgement)
 {
-    return (struct series_judge){
-        .snapshot = snapshot, .judgement = judgement, .settings = {.table = judge->table}};
+    return (struct series_judge){.snapshot = snapshot,
+                                 .judgement = judgement,
+                                 .settings = {.table = judge->table},
+                                 .ahead = version_ahead_table(judge->ahead),
+                                 .until_seq = version_ahead_until(judge->ahead),
+                                 .n_commits = &judge->n_commits};
 }
 
 /* As the rules say of the series. */
@@ -130,10 +135,12 @@ struct store_judgement *run_judge_run(struct run_judge *judge, int64_t run_seq, 
     struct taken taken = {0};
     struct store_judgement *judgement = store_judgement_new();
     judgement->run_seq = run_seq;
-    bool fine = take_run(judge, run_seq, &taken, &judgement->project_id, error);
+    bool fine = version_ahead_read(judge->ahead, judge->reader, error) &&
+                take_run(judge, run_seq, &taken, &judgement->project_id, error);
     for (guint next = 0; fine && taken.points && next < taken.points->len;)
         fine = judge_chunk(judge, &taken, &next, judgement, error);
     taken_clear(&taken);
+    fine = fine && machine_move_note(judge->reader, judgement, error);
     if (!fine)
         g_clear_pointer(&judgement, store_judgement_free);
     return judgement;
@@ -162,11 +169,12 @@ struct store_judgement *run_judge_series(struct run_judge *judge, const GArray *
                                          GError **error)
 {
     struct store_judgement *judgement = store_judgement_new();
-    bool fine = true;
+    bool fine = version_ahead_read(judge->ahead, judge->reader, error);
     for (guint i = 0; fine && i < series_ids->len; i++) {
         fine = judge_anew(judge, g_array_index(series_ids, int64_t, i), judgement, error);
         judge->n_series++;
     }
+    fine = fine && machine_move_note(judge->reader, judgement, error);
     if (!fine)
         g_clear_pointer(&judgement, store_judgement_free);
     return judgement;

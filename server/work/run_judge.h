@@ -6,11 +6,14 @@
 
 #include "server/analysis/detector.h"
 #include "server/store/store_changes.h"
+#include "server/work/version_ahead.h"
 
 struct run_judge {
     StoreReader *reader;
     const struct level_shift_table *table;
-    gint64 n_series; /* judged so far */
+    VersionAhead *ahead;
+    gint64 n_series;   /* judged so far */
+    guint64 n_commits; /* streamed for them */
 };
 
 /* NULL with an error where the store cannot be read. A run that is gone gives a judgement that only

@@ -5,7 +5,7 @@
 #include "server/analysis/commit_points.h"
 #include "server/store/store_branches.h"
 #include "server/work/change_match.h"
-#include "server/work/series_stream.h"
+#include "server/work/series_replay.h"
 #include <string.h>
 
 /* ---- Which runs
@@ -40,7 +40,7 @@ bool series_judge_takes(const struct store_run *run, const char *branch)
     return store_run_is_of(run, branch, is_default, line);
 }
 
-static int64_t digest_of(const char *hex)
+int64_t series_judge_digest(const char *hex)
 {
     char start[16];
     if (!hex)
@@ -107,6 +107,7 @@ struct found {
     const struct store_commit *const *commits;
     guint n_commits;
     guint64 first; /* index of commits[0] */
+    bool is_open;  /* no commits follow */
 };
 
 static bool match_changes(const struct series_judge *judge, const struct store_series *series,
@@ -122,6 +123,7 @@ static bool match_changes(const struct series_judge *judge, const struct store_s
                                  .first = found->first,
                                  .commits = found->commits,
                                  .n_commits = found->n_commits,
+                                 .is_open = found->is_open,
                                  .kept = kept,
                                  .commit_of = store_commit_by_id,
                                  .snapshot = judge->snapshot,
@@ -140,269 +142,116 @@ static GArray *tail_changes(const Detector *detector)
 }
 
 /* Looks one commit ahead: the stream as it is kept ends before its newest commit. */
-static Detector *with_newest(const SeriesStream *stream, const struct detector_settings *settings)
+static Detector *with_newest(const SeriesStream *stream)
 {
-    g_autoptr(GBytes) state = detector_save(stream->detector);
     g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(struct detector_event));
-    Detector *detector = detector_restore(state, settings, NULL);
-    if (detector)
-        detector_feed(detector, &stream->newest.point, events);
+    Detector *detector = detector_copy(stream->detector);
+    detector_feed(detector, &stream->newest.point, events);
+    detector_refresh(detector);
     return detector;
 }
 
+/* What holds now; with `matches`, also what the tail's changes are. */
 static bool conclude(const struct series_judge *judge, const struct store_series *series,
-                     SeriesStream *stream, GError **error)
+                     SeriesStream *stream, SeriesSegments *segments, bool matches, GError **error)
 {
     g_autofree const struct store_commit **commits = commits_of(judge, stream->commits, 1);
-    g_autoptr(Detector) now = with_newest(stream, &judge->settings);
     const struct store_commit *newest =
         store_commit_by_id(judge->snapshot, stream->newest.commit_id);
-    if (!commits || !now || !newest) {
+    if (!commits || !newest) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                     "the commits of series %" G_GINT64_FORMAT " changed while it was judged",
                     series->id);
         return false;
     }
+    g_autoptr(Detector) now = with_newest(stream);
     guint n_commits = stream->commits->len;
     commits[n_commits++] = newest;
     add_level(judge, series, stream, now, commits, n_commits);
+    series_segments_update(segments, now, stream, newest->id);
+    series_segments_conclude(segments);
     g_ptr_array_add(judge->judgement->states, series_stream_save(stream, series->id));
     g_autoptr(GArray) changes = tail_changes(now);
-    struct found found = {changes, commits, n_commits, detector_count(now) - n_commits};
-    return match_changes(judge, series, &found, error);
+    struct found found = {changes, commits, n_commits, detector_count(now) - n_commits, true};
+    return !matches || match_changes(judge, series, &found, error);
 }
 
 /* ---- The whole history
- * ---------------------------------------------------------------------------------------- */
+ * ----------------------------------------------------------------------------------------
+ */
 
-struct history {
-    GArray *points;   /* struct commit_point, in commit order */
-    GArray *versions; /* struct store_series_version by run */
-    guint8 *marks;    /* of enum detector_mark, by point */
-};
-
-static void history_clear(struct history *history)
+/* What was found on the way: all that left the tail, and where the old stream was not met also what
+ * the tail holds. */
+static bool match_replayed(const struct series_judge *judge, const struct series_replay *replay,
+                           GError **error)
 {
-    g_clear_pointer(&history->points, g_array_unref);
-    g_clear_pointer(&history->versions, g_array_unref);
-    g_clear_pointer(&history->marks, g_free);
-}
-
-static GArray *eligible_points(const struct series_judge *judge, const struct store_series *series,
-                               GError **error)
-{
-    g_autoptr(GArray) stored = store_series_points(judge->snapshot, series->id, error);
-    if (!stored)
-        return NULL;
-    const char *branch = series_judge_branch(series->project);
-    g_autoptr(GArray) inputs = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
-    for (guint i = 0; i < stored->len; i++) {
-        const struct store_point *point = &g_array_index(stored, struct store_point, i);
-        const struct store_run *run = store_run_by_seq(judge->snapshot, point->run_seq);
-        if (!run || point->flagged || point->censored || !series_judge_takes(run, branch))
-            continue;
-        struct commit_point_input input = {.position = run->commit->position,
-                                           .center = point->center,
-                                           .n = point->n,
-                                           .run_seq = run->seq};
-        g_array_append_val(inputs, input);
-    }
-    return commit_points_build((const struct commit_point_input *)(const void *)inputs->data,
-                               inputs->len, branch);
-}
-
-/* What people decided: marks at the first measured commit at or after the change's place. */
-static bool mark_triage(const struct series_judge *judge, const struct store_series *series,
-                        struct history *history, GError **error)
-{
-    g_autoptr(GPtrArray) kept = store_series_changes(judge->snapshot, series->id, error);
-    for (guint i = 0; kept && i < kept->len; i++) {
-        const struct store_change *change = kept->pdata[i];
-        const struct store_commit *commit =
-            store_commit_by_id(judge->snapshot, change->bad_commit_id);
-        bool is_fixed = change->triage == STORE_TRIAGE_EXPECTED && !change->in_advance;
-        guint8 mark = is_fixed                               ? DETECTOR_MARK_PINNED
-                      : change->triage == STORE_TRIAGE_NOISE ? DETECTOR_MARK_QUIET
-                                                             : 0;
-        for (guint k = 0; mark && commit && k < history->points->len; k++) {
-            if (g_array_index(history->points, struct commit_point, k).position < commit->position)
-                continue;
-            history->marks[k] |= mark;
-            break;
-        }
-    }
-    return kept != NULL;
-}
-
-static bool history_read(const struct series_judge *judge, const struct store_series *series,
-                         struct history *history, GError **error)
-{
-    history->points = eligible_points(judge, series, error);
-    history->versions =
-        history->points ? store_series_versions(judge->snapshot, series->id, error) : NULL;
-    if (!history->versions)
-        return false;
-    const GArray *fresh = judge->judgement->versions;
-    for (guint i = 0; i < fresh->len; i++) {
-        struct store_series_version version = g_array_index(fresh, struct store_series_version, i);
-        if (version.series_id == series->id)
-            g_array_append_val(history->versions, version);
-    }
-    history->marks = g_new0(guint8, history->points->len + 1);
-    return mark_triage(judge, series, history, error);
-}
-
-static int64_t version_at(const GArray *versions, int64_t run_seq)
-{
-    int64_t digest = 0;
-    for (guint i = 0; i < versions->len; i++) {
-        const struct store_series_version *version =
-            &g_array_index(versions, struct store_series_version, i);
-        if (version->run_seq <= run_seq)
-            digest = version->digest;
-    }
-    return digest;
-}
-
-static struct series_newest newest_of(const struct series_judge *judge,
-                                      const struct store_series *series,
-                                      const struct history *history, guint index)
-{
-    const struct commit_point *point = &g_array_index(history->points, struct commit_point, index);
-    const struct store_commit *commit = series->project->commits->pdata[point->position];
-    const struct store_run *run = store_run_by_seq(judge->snapshot, point->last_run_seq);
-    return (struct series_newest){.commit_id = commit->id,
-                                  .point = {.value = point->center, .marks = history->marks[index]},
-                                  .environment = digest_of(run ? run->environment_digest : NULL),
-                                  .version = version_at(history->versions, point->last_run_seq)};
-}
-
-/* The last checkpoint whose commits are those of the history's start; *out_next is the index of the
- * first point that is not in it. Those marked by people begin anew. */
-static SeriesStream *find_start(const struct series_judge *judge, const struct store_series *series,
-                                const struct history *history, guint before, guint *out_next)
-{
-    g_autoptr(GPtrArray) kept = store_series_checkpoints(judge->snapshot, series->id, NULL);
-    g_autoptr(SeriesStream) best = NULL;
-    *out_next = 0;
-    for (guint i = 0; kept && i < kept->len; i++) {
-        const struct store_state *state = kept->pdata[i];
-        const struct store_commit *commit = store_commit_by_id(judge->snapshot, state->commit_id);
-        g_autoptr(SeriesStream) stream = series_stream_restore(state, &judge->settings);
-        if (!commit || !stream || commit->position >= before)
-            continue;
-        guint count = (guint)detector_count(stream->detector);
-        g_autofree const struct store_commit **commits = commits_of(judge, stream->commits, 0);
-        bool fits = commits && count < history->points->len && count > *out_next &&
-                    g_array_index(history->points, struct commit_point, count - 1).position ==
-                        commit->position;
-        if (!fits)
-            continue;
-        series_stream_free(best);
-        best = g_steal_pointer(&stream);
-        *out_next = count;
-    }
-    return best ? g_steal_pointer(&best) : series_stream_new(&judge->settings);
-}
-
-static void take_settled(const GArray *events, GArray *changes)
-{
-    for (guint i = 0; i < events->len; i++) {
-        const struct detector_event *event = &g_array_index(events, struct detector_event, i);
-        if (event->news == DETECTOR_NEWS_SETTLED)
-            g_array_append_val(changes, event->change);
-    }
-}
-
-/* Feeds the history's points from `next` on; settled changes are appended, checkpoints kept. */
-static void replay(const struct series_judge *judge, const struct store_series *series,
-                   const struct history *history, SeriesStream *stream, guint next, GArray *settled)
-{
-    g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(struct detector_event));
-    for (guint i = next; i < history->points->len; i++) {
-        series_stream_settle(stream, events);
-        if (i > next && i % SERIES_JUDGE_CHECKPOINT_VALUES == 0)
-            g_ptr_array_add(judge->judgement->checkpoints, series_stream_save(stream, series->id));
-        struct series_newest newest = newest_of(judge, series, history, i);
-        series_stream_push(stream, &newest);
-    }
-    take_settled(events, settled);
-    stream->judged_seq = series->last_run_seq;
-    if (history->versions->len > 0)
-        stream->version_received = g_array_index(history->versions, struct store_series_version,
-                                                 history->versions->len - 1)
-                                       .digest;
-}
-
-static const struct store_commit **history_commits(const struct store_series *series,
-                                                   const struct history *history, guint first)
-{
-    guint n = history->points->len;
-    const struct store_commit **commits = g_new(const struct store_commit *, n - first + 1);
-    for (guint i = first; i < n; i++)
-        commits[i - first] =
-            series->project->commits
-                ->pdata[g_array_index(history->points, struct commit_point, i).position];
-    return commits;
-}
-
-/* Levels, state and all changes after the checkpoint's tail. */
-static bool conclude_history(const struct series_judge *judge, const struct store_series *series,
-                             const struct history *history, SeriesStream *stream, guint next,
-                             GError **error)
-{
+    const struct series_history *history = &replay->history;
+    guint end = replay->end;
     g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(struct detector_change));
-    replay(judge, series, history, stream, next, changes);
-    guint64 first = next > DETECTOR_TAIL ? next - DETECTOR_TAIL : 0;
-    g_autofree const struct store_commit **commits = history_commits(series, history, (guint)first);
-    guint n_commits = history->points->len - (guint)first;
-    g_autoptr(Detector) now = with_newest(stream, &judge->settings);
-    if (!now)
-        return false;
-    guint tail = MIN(n_commits, DETECTOR_TAIL);
-    add_level(judge, series, stream, now, commits + (n_commits - tail), tail);
-    g_ptr_array_add(judge->judgement->states, series_stream_save(stream, series->id));
-    g_autoptr(GArray) last = tail_changes(now);
-    g_array_append_vals(changes, last->data, last->len);
-    struct found found = {changes, commits, n_commits, first};
-    return match_changes(judge, series, &found, error);
+    g_array_append_vals(changes, replay->settled->data, replay->settled->len);
+    if (end == history->points->len) {
+        g_autoptr(Detector) now = with_newest(replay->stream);
+        g_autoptr(GArray) last = tail_changes(now);
+        g_array_append_vals(changes, last->data, last->len);
+    } else {
+        end = end > DETECTOR_TAIL + 1 ? end - DETECTOR_TAIL : 1; /* its tail is as it was */
+    }
+    if (end <= replay->first)
+        return true;
+    g_autofree const struct store_commit **commits =
+        series_history_commits(replay->series, history, replay->first, end);
+    struct found found = {changes, commits, end - replay->first, replay->first,
+                          end == history->points->len};
+    return match_changes(judge, replay->series, &found, error);
 }
 
-/* From the last checkpoint before a commit's position on. */
-static bool judge_from(const struct series_judge *judge, const struct store_series *series,
-                       guint position, GError **error)
+static bool conclude_replay(const struct series_judge *judge, struct series_replay *replay,
+                            GError **error)
 {
-    struct history history = {0};
-    bool fine = history_read(judge, series, &history, error);
-    if (fine && history.points->len == 0) {
-        int64_t id = series->id;
-        g_array_append_val(judge->judgement->forgotten, id);
-        g_array_append_val(judge->judgement->checkpoints_dropped, id);
-    } else if (fine) {
-        guint next;
-        g_autoptr(SeriesStream) stream = find_start(judge, series, &history, position, &next);
-        if (next == 0) {
-            int64_t id = series->id;
-            g_array_append_val(judge->judgement->checkpoints_dropped, id);
-        }
-        fine = conclude_history(judge, series, &history, stream, next, error);
-    }
-    history_clear(&history);
+    if (!match_replayed(judge, replay, error) ||
+        !conclude(judge, replay->series, replay->stream, replay->segments,
+                  replay->end < replay->history.points->len, error))
+        return false;
+    series_checkpoints_conclude(replay->checkpoints);
+    return true;
+}
+
+static void forget(const struct series_judge *judge, const struct series_replay *replay)
+{
+    int64_t id = replay->series->id;
+    g_array_append_val(judge->judgement->forgotten, id);
+    series_checkpoints_forget(replay->checkpoints, 0, G_MAXUINT);
+    series_checkpoints_conclude(replay->checkpoints);
+    series_segments_set_aside(replay->segments, 0);
+    series_segments_conclude(replay->segments);
+}
+
+/* From the last checkpoint before what is new on; `kept` (NULL: from the start) is taken. */
+static bool judge_history(const struct series_judge *judge, const struct store_series *series,
+                          SeriesStream *kept, GError **error)
+{
+    struct series_replay replay = {.judge = judge, .series = series};
+    bool fine = series_replay_run(&replay, kept, error);
+    if (fine && !replay.stream)
+        forget(judge, &replay);
+    else if (fine)
+        fine = conclude_replay(judge, &replay, error);
+    series_replay_clear(&replay);
     return fine;
 }
 
 bool series_judge_anew(const struct series_judge *judge, const struct store_series *series,
                        GError **error)
 {
-    return judge_from(judge, series, 0, error);
+    return judge_history(judge, series, NULL, error);
 }
 
 static void rehearse(const struct series_judge *judge, const struct store_series *series,
-                     const struct history *history, struct series_rehearsal *rehearsal)
+                     const struct series_history *history, struct series_rehearsal *rehearsal)
 {
     g_autoptr(SeriesStream) stream = series_stream_new(&rehearsal->settings);
     for (guint i = 0; i < history->points->len; i++) {
-        struct series_newest newest = newest_of(judge, series, history, i);
+        struct series_newest newest = series_history_newest(judge, series, history, i);
         series_stream_push(stream, &newest);
         series_stream_settle(stream, rehearsal->events);
     }
@@ -412,15 +261,14 @@ bool series_judge_rehearse(const struct series_judge *judge, const struct store_
                            struct series_rehearsal rehearsals[2], GPtrArray *commits,
                            GError **error)
 {
-    struct history history = {0};
-    bool fine = history_read(judge, series, &history, error);
+    struct series_history history = {.until_seq = INT64_MAX, .known_seq = INT64_MAX};
+    bool fine = series_history_read(judge, series, &history, error);
     for (guint i = 0; fine && i < history.points->len; i++)
-        g_ptr_array_add(
-            commits, series->project->commits
-                         ->pdata[g_array_index(history.points, struct commit_point, i).position]);
+        g_ptr_array_add(commits,
+                        series->project->commits->pdata[series_history_position(&history, i)]);
     for (guint i = 0; fine && i < 2; i++)
         rehearse(judge, series, &history, &rehearsals[i]);
-    history_clear(&history);
+    series_history_clear(&history);
     return fine;
 }
 
@@ -461,24 +309,43 @@ static bool median_of_runs(const struct series_judge *judge, const struct store_
     return true;
 }
 
+/* Keeps the stream as it is before its newest commit. */
+static bool keep_checkpoint(const struct series_judge *judge, const struct store_series *series,
+                            const SeriesStream *stream, GError **error)
+{
+    g_autoptr(SeriesCheckpoints) checkpoints = series_checkpoints_read(judge, series, error);
+    if (!checkpoints)
+        return false;
+    series_checkpoints_add(checkpoints, stream);
+    series_checkpoints_conclude(checkpoints);
+    return true;
+}
+
 /* The commit is the newest: its value goes in front of, or in place of, the newest one. */
 static bool judge_newest(const struct series_judge *judge, const struct store_series *series,
                          SeriesStream *stream, struct series_newest newest, GError **error)
 {
     g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(struct detector_event));
+    g_autoptr(SeriesSegments) segments = series_segments_read(judge, series, error);
+    if (!segments)
+        return false;
     if (stream->newest.commit_id == newest.commit_id) {
         newest.point.marks = stream->newest.point.marks;
         if (!median_of_runs(judge, series, &newest.point.value, error))
             return false;
     } else {
+        guint64 before = detector_count(stream->detector);
         series_stream_settle(stream, events);
         guint64 count = detector_count(stream->detector);
-        if (count > 0 && count % SERIES_JUDGE_CHECKPOINT_VALUES == 0)
-            g_ptr_array_add(judge->judgement->checkpoints, series_stream_save(stream, series->id));
+        if (count > before && count % SERIES_JUDGE_CHECKPOINT_VALUES == 0 &&
+            !keep_checkpoint(judge, series, stream, error))
+            return false;
     }
     series_stream_push(stream, &newest);
     stream->judged_seq = judge->run->seq;
-    return conclude(judge, series, stream, error);
+    if (judge->n_commits)
+        ++*judge->n_commits;
+    return conclude(judge, series, stream, segments, true, error);
 }
 
 /* Whether the stream is in commit order still, and the run's commit not before its newest. */
@@ -490,6 +357,26 @@ static bool goes_last(const struct series_judge *judge, const SeriesStream *stre
     guint n = stream->commits->len;
     return commits && newest && newest->position <= judge->run->commit->position &&
            (n == 0 || commits[n - 1]->position < newest->position);
+}
+
+/* The run was there already when the series was judged on its whole history. */
+static bool note_again(const struct series_judge *judge, const struct store_series *series,
+                       int64_t version, GError **error)
+{
+    if (version == 0)
+        return true;
+    g_autoptr(GArray) versions = store_series_versions(judge->snapshot, series->id, error);
+    if (!versions)
+        return false;
+    int64_t known = 0;
+    for (guint i = 0; i < versions->len; i++) {
+        const struct store_series_version *row =
+            &g_array_index(versions, struct store_series_version, i);
+        if (row->run_seq <= judge->run->seq)
+            known = row->digest;
+    }
+    note_version(judge, series, &known, version);
+    return true;
 }
 
 bool series_judge_run(const struct series_judge *judge, const struct store_series *series,
@@ -507,19 +394,19 @@ bool series_judge_run(const struct series_judge *judge, const struct store_serie
     g_autoptr(SeriesStream) stream = state ? series_stream_restore(state, &judge->settings) : NULL;
     store_state_free(state);
     if (stream && run->seq <= stream->judged_seq)
-        return true; /* it was there already when the series was judged from its start */
+        return note_again(judge, series, version, error);
     int64_t received = stream ? stream->version_received : 0;
     note_version(judge, series, &received, version);
     if (!stream && series->n_points > 1)
-        return judge_from(judge, series, run->commit->position, error);
+        return judge_history(judge, series, NULL, error);
     if (!stream)
         stream = series_stream_new(&judge->settings);
     else if (!goes_last(judge, stream))
-        return judge_from(judge, series, run->commit->position, error);
+        return judge_history(judge, series, g_steal_pointer(&stream), error);
     stream->version_received = received;
     struct series_newest newest = {.commit_id = run->commit->id,
                                    .point = {.value = point->center},
-                                   .environment = digest_of(run->environment_digest),
+                                   .environment = series_judge_digest(run->environment_digest),
                                    .version = version};
     return judge_newest(judge, series, stream, newest, error);
 }

@@ -21,6 +21,9 @@ struct series_judge {
     const struct store_run *run;
     const GArray *commit_runs; /* int64_t seqs of the eligible runs of its commit and machine */
     bool by_rule;              /* judged anew because a rule changed */
+    GHashTable *ahead;  /* of runs that wait: series id -> GArray of struct store_series_version */
+    int64_t until_seq;  /* later runs are not looked at: what they measured is not known yet */
+    guint64 *n_commits; /* counted up by the commits that are streamed; NULL: nobody counts */
 };
 
 /* The branch whose history is judged: the project's default one, or where no run is of it that of
@@ -32,6 +35,9 @@ bool series_judge_is_aside(const struct store_run *run);
 
 /* Whether a run is part of that history. */
 bool series_judge_takes(const struct store_run *run, const char *branch);
+
+/* The start of a hexadecimal digest as a number; 0 of none. */
+int64_t series_judge_digest(const char *hex);
 
 /* `point` is the run's, `version` the digest of what it measured (0: not known). */
 bool series_judge_run(const struct series_judge *judge, const struct store_series *series,

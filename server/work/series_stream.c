@@ -25,6 +25,34 @@ void series_stream_free(SeriesStream *stream)
     g_free(stream);
 }
 
+SeriesStream *series_stream_copy(const SeriesStream *stream)
+{
+    SeriesStream *copy = g_memdup2(stream, sizeof *stream);
+    copy->detector = detector_copy(stream->detector);
+    copy->commits = g_array_copy(stream->commits);
+    return copy;
+}
+
+void series_stream_set_count(SeriesStream *stream, guint64 count)
+{
+    detector_set_count(stream->detector, count);
+}
+
+static bool same_newest(const struct series_newest *a, const struct series_newest *b)
+{
+    return a->commit_id == b->commit_id && a->point.value == b->point.value &&
+           a->point.marks == b->point.marks && a->environment == b->environment &&
+           a->version == b->version;
+}
+
+bool series_stream_same(const SeriesStream *a, const SeriesStream *b)
+{
+    return same_newest(&a->newest, &b->newest) && a->environment == b->environment &&
+           a->version == b->version && a->commits->len == b->commits->len &&
+           memcmp(a->commits->data, b->commits->data, a->commits->len * sizeof(int64_t)) == 0 &&
+           detector_same_future(a->detector, b->detector);
+}
+
 static void put_bits(GByteArray *out, double value)
 {
     guint64 bits;

@@ -32,6 +32,14 @@ SeriesStream *series_stream_restore(const struct store_state *state,
                                     const struct detector_settings *settings);
 struct store_state *series_stream_save(const SeriesStream *stream, int64_t series_id);
 
+SeriesStream *series_stream_copy(const SeriesStream *stream);
+
+/* Gives the detector the indices of a history with `count` commits up to its newest. */
+void series_stream_set_count(SeriesStream *stream, guint64 count);
+
+/* Whether both end at the same commit and say the same to whatever comes next. */
+bool series_stream_same(const SeriesStream *a, const SeriesStream *b);
+
 /* Gives the newest commit to the detector; events are appended. */
 void series_stream_settle(SeriesStream *stream, GArray *events);
 

@@ -23,8 +23,9 @@ struct work {
     void (*log)(const char *message, void *user);
     void *log_user;
     StoreReader *reader; /* the thread's */
-    Retention *retention;
     struct level_shift_table *table;
+    VersionAhead *ahead; /* the thread's */
+    Retention *retention;
     int64_t failing_seq; /* the run that failed last, and how often in a row; the thread's */
     guint n_tries;
     pthread_t thread;
@@ -191,7 +192,7 @@ static bool find_next(Work *work, struct next *next, GError **error)
 
 static bool judge(Work *work, const struct next *next, GError **error)
 {
-    struct run_judge with = {.reader = work->reader, .table = work->table};
+    struct run_judge with = {.reader = work->reader, .table = work->table, .ahead = work->ahead};
     bool is_run = next->series->len == 0;
     struct store_judgement *judgement = is_run ? run_judge_run(&with, next->run_seq, error)
                                                : run_judge_series(&with, next->series, error);
@@ -200,6 +201,7 @@ static bool judge(Work *work, const struct next *next, GError **error)
     pthread_mutex_lock(&work->mutex);
     work->status.runs_judged += is_run;
     work->status.series_judged += with.n_series;
+    work->status.commits_streamed += (gint64)with.n_commits;
     pthread_mutex_unlock(&work->mutex);
     if (is_run)
         call_due(work, next->run_seq);
@@ -290,6 +292,7 @@ static void work_free(Work *work)
     store_reader_free(work->reader);
     pthread_cond_destroy(&work->changed);
     pthread_mutex_destroy(&work->mutex);
+    version_ahead_free(work->ahead);
     g_free(work->table);
     g_free(work);
 }
@@ -306,6 +309,7 @@ Work *work_start(const struct work_options *options, GError **error)
     work->reader = reader;
     work->table = g_new(struct level_shift_table, 1);
     level_shift_prepare(work->table);
+    work->ahead = version_ahead_new();
     g_queue_init(&work->waiters);
     pthread_mutex_init(&work->mutex, NULL);
     pthread_condattr_t attributes;

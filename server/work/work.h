@@ -37,5 +37,6 @@ Retention *work_retention(Work *work);
 
 struct work_status {
     gint64 runs_judged, series_judged, failures; /* since the start */
+    gint64 commits_streamed;                     /* through detectors, for those series */
 };
 void work_status(Work *work, struct work_status *out_status); /* any thread */
