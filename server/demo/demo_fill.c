@@ -2,6 +2,8 @@
  * See demo_fill.h. Some runs are on their way at once, so that the writer commits them together. */
 #include "server/demo/demo_fill.h"
 
+#include "server/demo/demo_triage.h"
+
 #include <pthread.h>
 
 #define RUNS_AT_ONCE   32u
@@ -127,11 +129,29 @@ static bool await_judged(struct filling *filling, GError **error)
     return fine;
 }
 
+/* What people have said of it meanwhile. */
+static bool triage(struct filling *filling, GError **error)
+{
+    Store *store = filling->fill->store;
+    g_autoptr(StoreReader) reader = store_reader_new(store, error);
+    StoreSnapshot *snapshot = reader ? store_snapshot_begin(reader, error) : NULL;
+    g_autoptr(GPtrArray) writes = snapshot ? demo_triage_writes(snapshot, error) : NULL;
+    g_clear_pointer(&snapshot, store_snapshot_end);
+    for (guint i = 0; writes && i < writes->len; i++) {
+        pthread_mutex_lock(&filling->mutex);
+        filling->n_sent++;
+        pthread_mutex_unlock(&filling->mutex);
+        store_put_triage(store, writes->pdata[i], on_stored, filling);
+    }
+    return writes && await_stored(filling, 0);
+}
+
 bool demo_fill(const struct demo_fill *fill, GError **error)
 {
     struct filling filling = {
         .fill = fill, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    bool fine = send_all(&filling, error) && await_judged(&filling, error);
+    bool fine =
+        send_all(&filling, error) && await_judged(&filling, error) && triage(&filling, error);
     if (filling.error && error && !*error)
         g_propagate_error(error, g_steal_pointer(&filling.error));
     g_clear_error(&filling.error);

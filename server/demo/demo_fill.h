@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Fills a store with the demonstration's history as uploads would: each run is printed as a
- * document, parsed, validated, stored, and judged by the work thread. The main thread. */
+ * document, parsed, validated, stored, and judged by the work thread; then older changes are
+ * triaged. The main thread. */
 #pragma once
 
 #include "server/demo/demo_history.h"

@@ -3,7 +3,6 @@
  * verdict: whether a difference is more than noise is not said here. The request's thread. */
 #include "server/pages/commit_view.h"
 
-#include "server/pages/chart.h"
 #include "server/pages/link.h"
 #include "server/pages/series_parts.h"
 
@@ -134,12 +133,8 @@ static void write_row(Html *html, const struct commit_result *result,
         html_print(html, "<td>%s</td>", result->series->metric);
     html_literal(html, "<td class=\"num\">");
     layout_value(html, &value, &scale);
-    html_print(html, "</td><td class=\"unit\">%s", scale.label);
-    if (result->series->better != BETTER_UNKNOWN) {
-        html_literal(html, " <abbr");
-        html_attr(html, "title", chart_direction(result->series->better));
-        html_print(html, ">%s</abbr>", result->series->better == BETTER_HIGHER ? "↑" : "↓");
-    }
+    html_literal(html, "</td><td class=\"unit\">");
+    series_parts_unit(html, result->series, &scale);
     if (result->value.flagged)
         html_literal(html, " <span class=\"tag warn\">flagged</span>");
     html_literal(html, "</td>");

@@ -121,8 +121,10 @@ static void write_last_result(Html *html, const struct store_project *project, i
 static void write_detection(Html *html, const JudgedNote *note)
 {
     html_literal(html, "<td data-label=\"Detection\">");
-    if (note->n_judged == note->n_series)
-        html_print(html, "all %u series judged", note->n_series);
+    if (note->n_series == 0)
+        html_literal(html, "nothing to judge");
+    else if (note->n_judged == note->n_series)
+        html_print(html, "%s%u series judged", note->n_series == 1 ? "" : "all ", note->n_series);
     else
         html_print(html, "%u of %u series judged", note->n_judged, note->n_series);
     html_literal(html, "<span class=\"sub\">");

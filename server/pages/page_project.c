@@ -29,8 +29,8 @@ static void write_heading(Html *html, const struct project_view *view)
     quantity_count(project->series->len, series);
     html_literal(html, "<div class=\"heading\"><h1>");
     html_text(html, project->name);
-    html_print(html, "</h1><p class=\"muted\">%s runs · %s series · default branch %s</p>", runs,
-               series, project->default_branch);
+    html_print(html, "</h1><p class=\"muted\">%s %s · %s series · default branch %s</p>", runs,
+               project->runs->len == 1 ? "run" : "runs", series, project->default_branch);
     project_pulse_write(html, view->pulse);
     g_autofree char *project_url = link_project(project->name);
     g_autofree char *changes = link_changes(project->name);

@@ -118,7 +118,7 @@ void project_pulse_write(Html *html, const ProjectPulse *pulse)
     char text[QUANTITY_TEXT_BYTES];
     quantity_ratio(fabs(ratio), text);
     bool is_level = fabs(ratio) < 5e-5;
-    g_autofree char *words = is_level ? g_strdup("level")
+    g_autofree char *words = is_level ? g_strdup("unchanged")
                                       : g_strdup_printf("%s %s", text + (*text == '+' ? 1 : 0),
                                                         ratio > 0 ? "better" : "worse");
     g_autofree char *label = g_strdup_printf(

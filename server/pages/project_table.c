@@ -257,7 +257,7 @@ static bool write_benchmark(Html *html, const struct table *table,
 static void write_head(Html *html)
 {
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                       "aria-label=\"Benchmarks\"><table class=\"stack\"><thead><tr><th "
+                       "aria-label=\"Benchmarks\"><table class=\"stack now\"><thead><tr><th "
                        "scope=\"col\">Benchmark</th><th scope=\"col\">Open changes</th>");
     series_now_heads(html);
     html_literal(html, "</tr></thead><tbody>");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SIGNIFICANT_DIGITS 4
+#define RATIO_DIGITS_MAX   1e6 /* beyond it a ratio is written with an exponent */
 
 struct time_unit {
     const char *name;
@@ -128,7 +129,8 @@ void quantity_ratio(double ratio, char out[QUANTITY_TEXT_BYTES])
     }
     if (ratio >= 9) {
         char factor[G_ASCII_DTOSTR_BUF_SIZE];
-        g_ascii_formatd(factor, sizeof factor, "%.1f", ratio + 1);
+        g_ascii_formatd(factor, sizeof factor, ratio < RATIO_DIGITS_MAX ? "%.1f" : "%.3g",
+                        ratio + 1);
         g_snprintf(out, QUANTITY_TEXT_BYTES, "×%s", factor);
         return;
     }
@@ -136,9 +138,10 @@ void quantity_ratio(double ratio, char out[QUANTITY_TEXT_BYTES])
     const char *sign = ratio < 0 ? "−" : "+";
     char number[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(number, sizeof number,
-                    percent >= 100     ? "%.0f"
-                    : percent >= 0.095 ? "%.1f"
-                                       : "%.2f",
+                    percent >= RATIO_DIGITS_MAX ? "%.3g"
+                    : percent >= 100            ? "%.0f"
+                    : percent >= 0.095          ? "%.1f"
+                                                : "%.2f",
                     percent);
     if (percent < 0.005)
         g_strlcpy(out, "0 %", QUANTITY_TEXT_BYTES);

@@ -2,8 +2,8 @@
  * See series_now.h. */
 #include "server/pages/series_now.h"
 
-#include "server/pages/chart.h"
 #include "server/pages/chart_spark.h"
+#include "server/pages/series_parts.h"
 
 #include <math.h>
 
@@ -35,8 +35,8 @@ char series_now_noise_class(const struct store_level *level)
 {
     static const double limits[] = {0.01, 0.03, 0.10};
     char letter = 'A';
-    if (level->n == 0 || !(level->noise > 0))
-        return '\0';
+    if (level->n == 0 || !(level->noise > 0) || level->level == 0)
+        return '\0'; /* of nothing there is no share */
     for (guint i = 0; i < G_N_ELEMENTS(limits) && level->noise > limits[i]; i++)
         letter++;
     return letter;
@@ -59,17 +59,6 @@ static void write_trend(Html *html, const SeriesNow *now)
     html_literal(html, "</td>");
 }
 
-static void write_unit(Html *html, const struct store_series *series, const char *label)
-{
-    html_print(html, " <span class=\"unit\">%s", label);
-    if (series->better != BETTER_UNKNOWN) {
-        html_literal(html, " <abbr");
-        html_attr(html, "title", chart_direction(series->better));
-        html_print(html, ">%s</abbr>", series->better == BETTER_HIGHER ? "↑" : "↓");
-    }
-    html_literal(html, "</span>");
-}
-
 static void write_newest(Html *html, const SeriesNow *now)
 {
     html_literal(html, "<td class=\"num newest\">");
@@ -82,7 +71,7 @@ static void write_newest(Html *html, const SeriesNow *now)
     const struct layout_value value = {.center = point->center, .censored = point->censored};
     struct quantity_scale scale = quantity_scale_for(now->series->unit, fabs(point->center));
     layout_value(html, &value, &scale);
-    write_unit(html, now->series, scale.label);
+    series_parts_unit(html, now->series, &scale);
     if (point->has_interval) {
         char low[QUANTITY_TEXT_BYTES], high[QUANTITY_TEXT_BYTES];
         quantity_format(point->low, &scale, low);

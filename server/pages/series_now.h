@@ -20,7 +20,8 @@ SeriesNow *series_now_read(StoreSnapshot *snapshot, const RecentRuns *recent,
 void series_now_free(SeriesNow *now);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeriesNow, series_now_free)
 
-/* How far a commit's value moves by itself: A up to 1 %, B 3 %, C 10 %, D more. '\0': not known. */
+/* How far a commit's value moves by itself: A up to 1 %, B 3 %, C 10 %, D more. '\0': not known, or
+ * the level is zero. */
 char series_now_noise_class(const struct store_level *level);
 
 /* The heads and the cells of one row: trend, newest value, to the reference, noise, judged. */

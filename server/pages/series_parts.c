@@ -75,7 +75,7 @@ void series_parts_effect(Html *html, double effect, double low, double high)
     html_print(html, " <span class=\"interval\">%s … %s</span>", from, to);
 }
 
-static void write_unit(Html *html, const struct store_series *series,
+void series_parts_unit(Html *html, const struct store_series *series,
                        const struct quantity_scale *scale)
 {
     html_print(html, " <span class=\"unit\">%s", scale->label);
@@ -94,7 +94,7 @@ void series_parts_move(Html *html, const struct store_series *series, double bef
     quantity_format(before, &scale, from);
     quantity_format(after, &scale, to);
     html_print(html, "%s → <span class=\"value\">%s</span>", from, to);
-    write_unit(html, series, &scale);
+    series_parts_unit(html, series, &scale);
 }
 
 void series_parts_value(Html *html, const struct store_series *series, bool known, double value)
@@ -107,5 +107,5 @@ void series_parts_value(Html *html, const struct store_series *series, bool know
     char text[QUANTITY_TEXT_BYTES];
     quantity_format(value, &scale, text);
     html_print(html, "<span class=\"value\">%s</span>", text);
-    write_unit(html, series, &scale);
+    series_parts_unit(html, series, &scale);
 }

@@ -17,6 +17,10 @@ void series_parts_write(Html *html, const struct store_series *series, bool with
 /* One <th> with all that names the series: benchmark, metric, parameters, machine. */
 void series_parts_head(Html *html, const struct store_series *series);
 
+/* "µs ↓" after a value in this scale: the unit, and which way is better. */
+void series_parts_unit(Html *html, const struct store_series *series,
+                       const struct quantity_scale *scale);
+
 /* "−9.8 %" with its interval below; a boundary of NaN is left out. Relative, 0.05 is 5 %. */
 void series_parts_effect(Html *html, double effect, double low, double high);
 

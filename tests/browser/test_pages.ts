@@ -119,6 +119,28 @@ test("hostile names stay text on every page", async () => {
   }
 });
 
+test("values that are none, too large, bounded or negative leave no page broken", async () => {
+  const metric = (bench: string, of: Record<string, unknown>, over: Record<string, unknown> = {}): unknown => ({ bench, params: {}, metrics: { value: { unit: "ns", better: "lower", ...of } }, ...over });
+  for (let i = 0; i < 9; i++) {
+    const results = [
+      metric("Zero", { samples: [0, 0] }), metric("Negative", { samples: [-5 - i, -4] }), metric("Huge", { samples: [1e300, 1.1e300] }), metric("Tiny", { samples: [1e-300] }),
+      metric("Bound", { censored: { above: 1e6 } }), metric("Flagged", { samples: [10] }, { flags: ["disturbed"] }), { bench: "Failed", params: {}, error: `it crashed: ${"y".repeat(300)}` },
+    ];
+    await send(server.origin, "POST", "/api/runs", run({ ...history.main[i]!, parents: [] }, 0, { id: `odd-${i}`, project: "odd", results }));
+  }
+  await fetch(`${server.origin}/api/runs/odd-8/verdict?wait=60`);
+  for (const width of [1440, 390])
+    for (const path of ["/", "/p/odd", `/p/odd/c/${history.main[8]!.sha}`]) {
+      const { page, assertClean, close } = await open(browser, server.origin, path, { viewport: { width, height: 900 } });
+      const text = (await page.locator("main").textContent())!;
+      assert.doesNotMatch(text, /NaN|\binf\b|\d{20}/, path);
+      assert.equal(await overflow(page), 0, path);
+      if (path === "/p/odd") assert.match(text, /Bound.*> 1\.000 ms ↓.*Huge.*e\+\d+.*Negative.*[-−]\d.*Zero/s);
+      assertClean();
+      await close();
+    }
+});
+
 test("one commit alone is drawn as a point with its interval", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, `/p/single/b/${BENCH}`, { javaScriptEnabled: false });
   const marks = await page.locator("#chart svg .marks").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")!.split("Z").length - 1));

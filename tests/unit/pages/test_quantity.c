@@ -67,8 +67,10 @@ static void test_ratio(void)
     const struct {
         double ratio;
         const char *text;
-    } cases[] = {{0.041, "+4.1 %"}, {-0.003, "−0.3 %"}, {0, "0 %"},           {0.00001, "0 %"},
-                 {1.5, "+150 %"},   {11.4, "×12.4"},    {-0.0004, "−0.04 %"}, {(double)NAN, "–"}};
+    } cases[] = {{0.041, "+4.1 %"},     {-0.003, "−0.3 %"}, {0, "0 %"},
+                 {0.00001, "0 %"},      {1.5, "+150 %"},    {1e300, "×1e+300"},
+                 {-1e300, "−1e+302 %"}, {11.4, "×12.4"},    {-0.0004, "−0.04 %"},
+                 {(double)NAN, "–"}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         char text[QUANTITY_TEXT_BYTES];
         quantity_ratio(cases[i].ratio, text);

@@ -106,11 +106,13 @@ static void test_noise_class(void)
         char letter;
     } cases[] = {{0.002, 'A'}, {0.01, 'A'}, {0.02, 'B'}, {0.09, 'C'}, {0.4, 'D'}, {0, '\0'}};
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        const struct store_level level = {.n = 9, .noise = cases[i].noise};
+        const struct store_level level = {.n = 9, .level = 100, .noise = cases[i].noise};
         g_assert_cmpint(series_now_noise_class(&level), ==, cases[i].letter);
     }
-    const struct store_level few = {.n = 0, .noise = 0.01};
+    const struct store_level few = {.n = 0, .level = 100, .noise = 0.01},
+                             zero = {.n = 9, .level = 0, .noise = 0.01};
     g_assert_cmpint(series_now_noise_class(&few), ==, '\0');
+    g_assert_cmpint(series_now_noise_class(&zero), ==, '\0');
 }
 
 /* ---- The pulse ------------------------------------------------------------------------------- */
