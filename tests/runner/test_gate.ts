@@ -191,7 +191,7 @@ test("without a base the server judges the new samples against the level: slow a
   const again = (await real.get(`/api/runs?project=${name}&reason=confirm`)).runs[0];
   assert.deepEqual((await real.get(`/api/runs/${again.id}`)).results.map((r: any) => r.bench), ["ThreadedTaskGroup", "WorkloadCost"]);
   const once = world.file("slow-once", "");
-  const cleared = await world.expect(0, confirm(await project("once", 5)), { env: { [SLOW]: once } });
+  const cleared = await world.expect(0, confirm(await project("once", 12)), { env: { [SLOW]: once } });
   assert.ok(!existsSync(once)); // the first process was slow
   assert.match(cleared.stdout, /^regressed, cleared /m);
 });
