@@ -199,11 +199,18 @@ static void keep_base(struct run_result *head, const struct run_metric *base, gu
 }
 
 /* Times worse, less one: the median and its interval. */
-static const char *decision_of(const struct summary *worse, double suspected)
+static const char *decision_of(const struct summary *worse, double suspected, double least)
 {
-    if (worse->low > 0 && worse->center >= CONFIRM_LEAST_EFFECT)
+    if (worse->low > 0 && worse->center >= least)
         return "confirmed";
-    return worse->high < CONFIRM_LEAST_EFFECT || worse->high < suspected ? "cleared" : "unsure";
+    return worse->high < least || worse->high < suspected ? "cleared" : "unsure";
+}
+
+/* By the rules of the project; a server that does not know of any says nothing. */
+static double least_effect_of(const json_t *row)
+{
+    const json_t *least = json_object_get(row, "least_effect");
+    return json_is_number(least) ? json_number_value(least) : CONFIRM_LEAST_EFFECT;
 }
 
 static void decide_by_pairs(json_t *row, const struct summary *worse)
@@ -212,7 +219,8 @@ static void decide_by_pairs(json_t *row, const struct summary *worse)
     bool is_turned = ends[0] > ends[1];
     json_t *more = json_pack("{s:f, s:f, s:f, s:I}", "effect", effect_of(row, worse->center), "low",
                              ends[is_turned], "high", ends[!is_turned], "n", (json_int_t)worse->n);
-    decide(row, decision_of(worse, worse_of(row, "effect")), "base", more);
+    const char *decision = decision_of(worse, worse_of(row, "effect"), least_effect_of(row));
+    decide(row, decision, "base", more);
 }
 
 /* How many times worse each of ours is than its partner of the base, less one. False where they

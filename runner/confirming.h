@@ -8,7 +8,7 @@
  *   ratio is taken, so that what the machine does in the meantime cancels out, and of the ratios
  *   the median and its distribution-free 95 % interval (schema/summary.h), which one round in ten
  *   that something hit does not move. Confirmed: the interval lies on the worse side of 1 and the
- *   median is at least CONFIRM_LEAST_EFFECT from it. Cleared: the interval ends below that, or
+ *   median is at least the series' least effect from it. Cleared: the interval ends below that, or
  *   below what was suspected. Else unsure. The base's samples are kept beside the head's, as
  *   base_METRIC.
  * - Else beside the reference workload (WorkloadCost of the same task cost), and the server judges
@@ -22,7 +22,7 @@
 #define CONFIRM_ROUNDS_DEFAULT 10u
 #define CONFIRM_ROUNDS_MIN     6u /* fewer pairs have no interval */
 #define CONFIRM_ROUNDS_MAX     1000u
-#define CONFIRM_LEAST_EFFECT   0.02 /* as the server's */
+#define CONFIRM_LEAST_EFFECT   0.02 /* where the server says none of the series */
 
 /* A library of the base: an executor of the same name as the head's. */
 struct confirm_library {

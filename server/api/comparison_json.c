@@ -72,6 +72,7 @@ static void write_row(struct json_writer *writer, const struct comparison_row *r
     write_value(writer, "base", &row->base);
     write_value(writer, "head", &row->head);
     write_result(writer, row);
+    json_writer_number(writer, "least_effect", comparison_least_effect(row));
     json_writer_bool(writer, "disturbed", row->disturbed);
     if (row->change_id > 0)
         api_write_id(writer, "change", row->change_id);

@@ -76,6 +76,31 @@ static void write_facts(Html *html, const struct view *view)
     html_literal(html, "</dd></div></dl></section>");
 }
 
+/* Leads to the form of a rule for just this series. */
+static void write_rule(Html *html, const struct store_series *series)
+{
+    g_autoptr(GString) params = g_string_new(NULL);
+    for (guint i = 0; i < series->params->len; i++) {
+        const struct run_param *param =
+            (const struct run_param *)g_ptr_array_index(series->params, i);
+        g_string_append_printf(params, "%s%s=%s", i > 0 ? ", " : "", param->name, param->value);
+    }
+    const char *const fields[][2] = {{"bench", series->benchmark->name},
+                                     {"params", params->str},
+                                     {"machine", series->machine->name},
+                                     {"metric", series->metric}};
+    g_autofree char *path = link_rules(series->project->name);
+    g_autoptr(GString) url = g_string_new(path);
+    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+        g_string_append_printf(url, "%c%s=", i == 0 ? '?' : '&', fields[i][0]);
+        http_append_encoded(url, fields[i][1]);
+    }
+    g_string_append(url, "#form");
+    html_literal(html, "<p class=\"more\">Too loud, or the other way round? <a");
+    html_url(html, "href", url->str);
+    html_literal(html, ">Try a rule for this series</a></p>");
+}
+
 static Html *render(HttpRequest *request, const struct view *view)
 {
     g_autofree char *project_url = link_project(view->project->name);
@@ -99,6 +124,7 @@ static Html *render(HttpRequest *request, const struct view *view)
     write_facts(html, view);
     html_literal(html, "<section class=\"card\"><h2>Say what it is</h2>");
     triage_form_write(html, &form);
+    write_rule(html, view->series);
     html_literal(html, "</section><section class=\"card\" id=\"history\">");
     triage_form_log(html, view->log);
     html_literal(html, "</section>");

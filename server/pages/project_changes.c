@@ -29,11 +29,12 @@ void project_count_write(Html *html, const struct project_count *count)
 
 /* ---- What is shown --------------------------------------------------------------------------- */
 
-static bool is_shown(const struct store_change *change)
+static bool is_shown(StoreSnapshot *snapshot, const struct store_change *change)
 {
+    const struct store_series *series = store_series_by_id(snapshot, change->series_id);
     bool is_held =
         change->status == STORE_STATUS_CONFIRMED || change->status == STORE_STATUS_REVERTED;
-    return is_held &&
+    return is_held && series && !series->rule.muted &&
            (change->triage == STORE_TRIAGE_OPEN || change->triage == STORE_TRIAGE_ACKNOWLEDGED);
 }
 
@@ -50,7 +51,7 @@ static GPtrArray *read_groups(const struct project_view *view, const GPtrArray *
 {
     g_autoptr(GPtrArray) shown = g_ptr_array_new();
     for (guint i = 0; i < changes->len; i++) {
-        if (is_shown((const struct store_change *)changes->pdata[i]))
+        if (is_shown(view->snapshot, (const struct store_change *)changes->pdata[i]))
             g_ptr_array_add(shown, changes->pdata[i]);
     }
     GPtrArray *groups = change_groups_build(view->snapshot, shown);

@@ -98,8 +98,9 @@ ProjectPulse *project_pulse_read(StoreSnapshot *snapshot, const struct store_pro
         return NULL;
     for (guint i = 0; i < pulse->moves->len; i++) {
         const struct store_move *move = &g_array_index(pulse->moves, struct store_move, i);
-        if (move->waits)
-            count_waiting(pulse, store_series_by_id(snapshot, move->series_id), move);
+        const struct store_series *series = store_series_by_id(snapshot, move->series_id);
+        if (move->waits && series && !series->rule.muted)
+            count_waiting(pulse, series, move);
     }
     draw(pulse, snapshot);
     return g_steal_pointer(&pulse);

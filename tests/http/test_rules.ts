@@ -141,16 +141,18 @@ test("a muted series is judged and never told, and fails no gate; heard again, i
 });
 
 test("the fast lane takes the least effect of the rule, relative and absolute", async () => {
-  const verdictOf = async () => {
+  const rowOf = async () => {
     const compared = await client.read(`/api/compare?project=ruled&base=${sha("ruled10")}&head=${sha("ruled43")}`);
-    return compared.series.find((s: any) => s.bench === "small").verdict;
+    return compared.series.find((s: any) => s.bench === "small");
   };
+  const verdictOf = async () => (await rowOf()).verdict;
   assert.equal(await verdictOf(), "regressed");
   for (const rule of [{ least_effect: 0.1 }, { least_effect_absolute: 10 }]) {
     await put("ruled", [{ bench: "small", ...rule }]);
     assert.notEqual(await verdictOf(), "regressed", "at once");
     await becomes("ruled", "small", "withdrawn");
     assert.notEqual(await verdictOf(), "regressed", JSON.stringify(rule));
+    assert.ok(Math.abs((await rowOf()).least_effect - 0.1) < 0.01, "as the runner is told");
   }
   await put("ruled", [{ bench: "small", least_effect_absolute: 1 }]);
   await becomes("ruled", "small", "confirmed");

@@ -127,7 +127,8 @@ struct pair_case {
     const char *decision;
     double suspected;
     double head[10], base[10];
-    int version; /* of the base's benchmark; the head's is 1 */
+    int version;  /* of the base's benchmark; the head's is 1 */
+    double least; /* the series' least effect, as its server says; 0: it says none */
 };
 
 static void check_pair(const struct pair_case *expected, const char *metric, double suspected)
@@ -136,6 +137,8 @@ static void check_pair(const struct pair_case *expected, const char *metric, dou
     const struct confirm_base base = {.runner = "/base"};
     json_t *comparison = comparison_of(row_new("1", metric, suspected, NULL), NULL);
     json_t *row = json_array_get(json_object_get(comparison, "series"), 0);
+    if (expected->least > 0)
+        json_object_set_new(row, "least_effect", json_real(expected->least));
     g_autoptr(Confirming) confirming = confirming_new(comparison, plan, &base, 5);
     g_autoptr(GPtrArray) results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
     g_ptr_array_add(results, result_of(expected->head, N, 1));
@@ -172,17 +175,20 @@ static void check_pair(const struct pair_case *expected, const char *metric, dou
 static void test_pairs(void)
 {
     static const struct pair_case cases[] = {
-        {"confirmed", 0.5, SLOW, EVEN, 1},
+        {"confirmed", 0.5, SLOW, EVEN, 1, 0},
         /* one round in ten that something hit moves nothing: here the base's, there the head's */
-        {"confirmed", 0.5, SLOW, {100, 101, 99, 100, 900, 99, 101, 100, 99, 100}, 1},
-        {"cleared", 0.5, {100, 900, 101, 99, 100, 100, 99, 101, 100, 99}, EVEN, 1},
-        {"cleared", 0.5, EVEN, EVEN, 1},
-        {"cleared", 0.5, EVEN, SLOW, 1},
+        {"confirmed", 0.5, SLOW, {100, 101, 99, 100, 900, 99, 101, 100, 99, 100}, 1, 0},
+        {"cleared", 0.5, {100, 900, 101, 99, 100, 100, 99, 101, 100, 99}, EVEN, 1, 0},
+        {"cleared", 0.5, EVEN, EVEN, 1, 0},
+        {"cleared", 0.5, EVEN, SLOW, 1, 0},
         /* sure, but less than is told at all */
-        {"cleared", 0.5, {101, 101, 101, 101, 101, 101, 101, 101, 101, 101}, EXACT, 1},
+        {"cleared", 0.5, {101, 101, 101, 101, 101, 101, 101, 101, 101, 101}, EXACT, 1, 0},
+        /* ... and the same where a rule asks for less, or for more than is there */
+        {"confirmed", 0.01, {101, 101, 101, 101, 101, 101, 101, 101, 101, 101}, EXACT, 1, 0.005},
+        {"cleared", 0.5, SLOW, EVEN, 1, 0.6},
         /* the interval holds both nothing and what was suspected */
-        {"unsure", 0.1, {90, 115, 95, 112, 104, 120, 98, 113, 92, 101}, EXACT, 1},
-        {"unsure", 0.5, SLOW, EVEN, 2},
+        {"unsure", 0.1, {90, 115, 95, 112, 104, 120, 98, 113, 92, 101}, EXACT, 1, 0},
+        {"unsure", 0.5, SLOW, EVEN, 2, 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         check_pair(&cases[i], "real_time", cases[i].suspected);
@@ -197,7 +203,8 @@ static void test_drift_cancels_out(void)
                                               0.1,
                                               {110, 220, 330, 440, 550.5, 660, 770, 880, 990, 110},
                                               {100, 200, 300, 401, 500, 600, 700, 800, 900, 100},
-                                              1};
+                                              1,
+                                              0};
     check_pair(&drifting, "real_time", 0.1);
 }
 
