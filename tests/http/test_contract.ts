@@ -162,10 +162,10 @@ test("right bodies are taken or refused with reasons, changed ones that the cont
     for (let round = 0; round < ROUNDS * 6; round++) {
       const { path } = addressOf(operation, random);
       const body = random.chance(0.25) ? bodyOf(operation, random) : changed(bodyOf(operation, random), random);
-      const answer = await send(operation, path, random, JSON.stringify(body));
+      const answer = await send(operation, path, random, JSON.stringify(body) ?? "");
       const forbidden = !client.contract.accepts(operation.template === "/api/runs" ? { $ref: "#/components/schemas/RunDocument" } : operation.body, body);
       if (forbidden) assert.ok(answer.status >= 400, `BREAKEVEN_SEED=${seed}: ${operation.method} ${path} took ${JSON.stringify(body).slice(0, 1500)}`);
-      if (answer.status === 422) assert.ok(answer.json.detail.length > 0);
+      if (answer.status === 422) assert.ok((answer.json?.detail ?? answer.text).length > 0);
     }
 });
 
@@ -216,7 +216,7 @@ test("only what is of the moment is never cached", () => {
 
 test("every list comes in every form", () => {
   const templates = new Set(operations.filter((o) => o.method === "GET").map((o) => o.template));
-  const lists = operations.filter((o) => o.method === "GET" && client.contract.resolve(o.own.responses["200"]?.content?.["application/json"]?.schema)?.properties?.next);
+  const lists = operations.filter((o) => o.parameters.some((p) => p.name === "cursor") && client.contract.resolve(o.own.responses["200"]?.content?.["application/json"]?.schema)?.properties?.next);
   assert.ok(lists.length >= 8);
   for (const { template, own } of lists) {
     for (const form of [".csv", ".ndjson"]) assert.ok(templates.has(template + form), template + form);
