@@ -13,13 +13,16 @@
 #include <math.h>
 
 #define IMPORT_WARNINGS_MAX 50u
-#define IMPORT_NONE         ((double)NAN) /* no number: drops its metric; an absent bound */
+#define IMPORT_EXPANDED_MAX 1000000 /* of a whole file: a few bytes of it may stand for thousands  \
+                                     */
+#define IMPORT_NONE ((double)NAN)   /* no number: drops its metric; an absent bound */
 
 typedef struct import {
     Run *run;            /* results are appended; facts that the file has are filled in */
     GPtrArray *warnings; /* char * */
     Faults *faults;
     guint n_warnings;       /* found, kept or not */
+    int64_t n_expanded;     /* samples that the file says by a count, not one by one */
     const struct place *at; /* where in the JSON; NULL: the whole file */
     guint line;             /* in a text, from 1; 0: not in lines */
     GPtrArray *rows;        /* struct import_result *, beside run->results */

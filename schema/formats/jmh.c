@@ -70,8 +70,10 @@ static bool take_histogram(const struct expansion *into, json_t *forks)
     int64_t total = 0;
 
     each_pair(forks, count_pair, &total);
-    if (total == 0 || total > RUN_SAMPLES_MAX)
+    if (total == 0 || total > RUN_SAMPLES_MAX ||
+        total > IMPORT_EXPANDED_MAX - into->import->n_expanded)
         return false;
+    into->import->n_expanded += total;
     each_pair(forks, expand_pair, (void *)(guintptr)into);
     return true;
 }

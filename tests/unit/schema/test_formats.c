@@ -263,6 +263,26 @@ static void test_byte_order_mark(void)
     taken_clear(&taken);
 }
 
+/* A count of few bytes stands for thousands of samples: there is a bound for the whole file. */
+static void test_expansion_is_bounded(void)
+{
+    g_autoptr(GString) text = g_string_new("[");
+    struct taken taken;
+
+    for (guint i = 0; i < 300; i++)
+        g_string_append_printf(text,
+                               "%s{\"benchmark\":\"b%u\",\"mode\":\"sample\",\"primaryMetric\":{"
+                               "\"scoreUnit\":\"ms/op\",\"scorePercentiles\":{\"50.0\":2},"
+                               "\"rawDataHistogram\":[[[[2,10000]]]]}}",
+                               i ? "," : "", i);
+    g_string_append_c(text, ']');
+    taken = take(NULL, text->str, text->len);
+    g_assert_no_error(taken.error);
+    g_assert_cmpuint(taken.run->results->len, ==, 300);
+    g_assert_cmpuint(run_count_samples(taken.run), ==, 1000000);
+    taken_clear(&taken);
+}
+
 static void test_units(void)
 {
     static const struct {
@@ -317,6 +337,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/documented", test_documented);
     g_test_add_func("/formats/unrecognised", test_unrecognised);
     g_test_add_func("/formats/byte-order-mark", test_byte_order_mark);
+    g_test_add_func("/formats/expansion-is-bounded", test_expansion_is_bounded);
     g_test_add_func("/formats/units", test_units);
     return g_test_run();
 }
