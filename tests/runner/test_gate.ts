@@ -13,6 +13,7 @@ import { program, World } from "./support/world";
 
 const source = process.env.BREAKEVEN_SOURCE_DIR ?? ".";
 const SLOW = "BREAKEVEN_TEST_SLOW"; // sleeps in each task; a path: only while that file is there, and takes it away
+const SLOW_ONCE_LEVEL_NS = 200e6; // a busy machine takes far less for the plug-in as it is, and far more for one that sleeps 20 ms a task
 let world: World;
 let real: RealServer;
 let calm: Server; // before the real one
@@ -25,9 +26,9 @@ let fast: Record<string, { unit: string; better: string; samples: number[] }>;
 function buildPlugin(name: string, slow: string): string {
   const example = readFileSync(join(source, "deploy/docs/executor.md"), "utf8").match(/```c\n(.*?)```/s)![1]!;
   const text = example
-    .replace("#include <unistd.h>", `#include <stdlib.h>\n#include <unistd.h>\nstatic int slow, looked;\nstatic void look(void) { ${slow} }`)
+    .replace("#include <unistd.h>", `#include <stdlib.h>\n#include <unistd.h>\nstatic int slow, looked; /* slow: microseconds */\nstatic void look(void) { ${slow} }`)
     .replace("if (config->threads < 1", "if (!looked++) look(); /* not before it is measured */\n    if (config->threads < 1")
-    .replace("job.task(job.argument);", "{ if (slow) usleep(3000); job.task(job.argument); }");
+    .replace("job.task(job.argument);", "{ if (slow) usleep(slow); job.task(job.argument); }");
   const path = world.path(`lib${name}.so`);
   execFileSync("cc", ["-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-I", join(source, "runner"), world.file(`${name}.c`, text), "-o", path]);
   return path;
@@ -69,7 +70,7 @@ before(async () => {
   real = await (await RealServer.at(world)).start();
   calm = await calmBefore(real.url);
   url = `http://127.0.0.1:${(calm.address() as AddressInfo).port}`;
-  library = buildPlugin("pipe", `const char *said = getenv("${SLOW}"); slow = said && (*said != '/' || unlink(said) == 0);`);
+  library = buildPlugin("pipe", `const char *said = getenv("${SLOW}"); slow = !said ? 0 : *said != '/' ? 3000 : unlink(said) == 0 ? 20000 : 0;`);
   plan = world.file("gate.plan", `[plan]\nname = gate\nrounds = 1\nsample-ms = 1\nretries = 0\n[cells a]\nbench = ThreadedTaskGroup\nexecutor = ${library}\nthreads = 2\ntask-cost = 100000\n`);
   const run = JSON.parse((await world.expect(0, ["run", "--json", "--plan", plan, "--repetitions", "5"])).stdout);
   fast = run.results[0].metrics;
@@ -163,7 +164,7 @@ test("what is no slower than the base's build is cleared, however fast the store
 });
 
 test("--base-executor takes the library of the same name as the base", async () => {
-  const slow = buildPlugin("other", "slow = 1;");
+  const slow = buildPlugin("other", "slow = 3000;");
   const outcome = await world.expect(0, confirm(await project("library", 0.1), "--base-executor", slow));
   assert.match(outcome.stdout, /measured again: [23] cleared$/m);
   assert.match((await world.expect(2, confirm("library", "--base-executor", "pipe"))).stderr, /given by a path/);
@@ -191,7 +192,7 @@ test("without a base the server judges the new samples against the level: slow a
   const again = (await real.get(`/api/runs?project=${name}&reason=confirm`)).runs[0];
   assert.deepEqual((await real.get(`/api/runs/${again.id}`)).results.map((r: any) => r.bench), ["ThreadedTaskGroup", "WorkloadCost"]);
   const once = world.file("slow-once", "");
-  const cleared = await world.expect(0, confirm(await project("once", 12)), { env: { [SLOW]: once } });
+  const cleared = await world.expect(0, confirm(await project("once", SLOW_ONCE_LEVEL_NS / fast.real_time!.samples[0]!)), { env: { [SLOW]: once } });
   assert.ok(!existsSync(once)); // the first process was slow
   assert.match(cleared.stdout, /^regressed, cleared /m);
 });
