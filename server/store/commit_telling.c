@@ -141,8 +141,9 @@ struct catalogue_commit *commit_telling_tell(struct commit_telling *telling,
     filled |= tell_time(telling, commit, told);
     filled |= tell_text(telling, commit, &commit->author, told->author, FACT_AUTHOR);
     filled |= tell_text(telling, commit, &commit->subject, told->subject, FACT_SUBJECT);
-    filled |=
-        tell_text(telling, commit, &commit->trailers_json, told->trailers_json, FACT_TRAILERS);
+    if (!telling->is_aside)
+        filled |=
+            tell_text(telling, commit, &commit->trailers_json, told->trailers_json, FACT_TRAILERS);
     filled |= tell_text(telling, commit, &commit->branch, telling->branch, FACT_BRANCH);
     if (filled & FACT_TRAILERS)
         check_expectations(telling, commit);

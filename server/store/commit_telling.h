@@ -19,6 +19,7 @@ struct commit_telling {
     struct staging *staging;
     struct catalogue_project *project;
     const char *branch;  /* or NULL */
+    bool is_aside;       /* a pull request tells it: what a commit expects of itself is not taken */
     int64_t now_s;       /* by the server's clock */
     GPtrArray *linked;   /* struct order_commit * that got parents */
     GPtrArray *warnings; /* char *; at most COMMIT_WARNINGS_MAX are added */

@@ -274,6 +274,7 @@ static GByteArray *tell_commits(struct run_write *w, guint mark, struct catalogu
     struct commit_telling telling;
     commit_telling_init(&telling, &w->writer->staging, w->project, w->warnings);
     telling.branch = branch_told(w);
+    telling.is_aside = is_of_pull_request(w);
     g_autoptr(GPtrArray) known = g_ptr_array_sized_new(run->history->len + 1);
     g_ptr_array_add(known, commit_telling_tell(&telling, &run->commit));
     if (is_of_pull_request(w))

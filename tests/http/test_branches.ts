@@ -162,16 +162,26 @@ test("a fork's branch that is called main is no part of main, and its job rewrit
   const before = await client.all("/api/projects/fork/commits", "commits");
   const forged = { ...commitOf("fork", 2), parents: [], time: at(50), author: "Nobody", subject: "forged" };
   const source = { pull_request: "19" };
-  const run = runAt("fork", 3, [{ bench: "B", level: () => 500 }], { id: "forger", commit: commit("f1", 5, "fork3"), history: [forged], branch: "main", source });
+  const pardon = { ...commit("f1", 5, "fork3"), trailers: { "Breakeven-Expect": ["B real_time worse 400%"] } };
+  const run = runAt("fork", 3, [{ bench: "B", level: () => 500 }], { id: "forger", commit: pardon, history: [forged], branch: "main", source });
   delete run.reason;
   const answer = await client.store(run);
   for (const fact of ["other parents", "time", "subject"]) assert.match(answer.warnings.join("\n"), new RegExp(`commit ${sha("fork2").slice(0, 12)}: ${fact}`));
   const kept = (await client.all("/api/projects/fork/commits", "commits")).filter((c) => c.sha !== sha("f1"));
   assert.deepEqual(kept.map((c) => [c.sha, c.parents, c.time, c.subject]), before.map((c) => [c.sha, c.parents, c.time, c.subject]));
+  // What a commit expects of itself is not a pull request's to say; its document says it all the same.
+  const own = async () => (await client.read(`/api/projects/fork/commits?sha=${sha("f1")}`)).commits[0];
+  assert.deepEqual([(await own()).trailers, (await own()).subject], [null, "f1"]);
+  assert.deepEqual((await client.read("/api/runs/forger")).commit.trailers, pardon.trailers);
   const verdict = await judged(client, "forger");
   assert.equal(verdict.series[0].judged_commits, 4, "it is not judged as main's");
   assert.equal(verdict.merge_base, sha("fork3"));
   const { points_url } = (await client.read("/api/series?project=fork")).series[0];
   assert.equal((await client.read(`${points_url}?branch=main`)).commits.length, 4);
   assert.ok(!(await client.get("/p/fork/b/B")).text.includes(sha("f1")));
+  // Merged, and told by main's own job: the trailers that the commit really has fill the gap, and nothing is contradicted.
+  const real = { ...commit("f1", 5, "fork3"), trailers: { "Breakeven-Expect": ["C real_time worse 5%"] } };
+  assert.deepEqual((await client.post("/api/projects/fork/commits", { commits: [real] })).json.warnings, []);
+  assert.deepEqual((await own()).trailers, real.trailers);
+  assert.deepEqual((await client.read("/api/runs/forger")).commit.trailers, pardon.trailers);
 });
