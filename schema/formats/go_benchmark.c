@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PREFIX       "Benchmark"
-#define FIELDS_MAX   (2 + 2 * (RUN_METRICS_MAX + 1)) /* one metric too many is seen */
+#define FIELDS_MAX   (2 + 2 * RUN_METRICS_MAX)
 #define PACKAGE_KEY  "pkg"
 #define MESSAGES_MAX 20u /* lines of a failed benchmark's own messages */
 
@@ -50,12 +50,13 @@ static bool is_result_name(const char *word)
     return g_str_has_prefix(word, PREFIX) && !g_unichar_islower(g_utf8_get_char(rest));
 }
 
-/* The fields between spaces and tabs, at most FIELDS_MAX; the caller frees the list. */
+/* The fields between spaces and tabs, at most one more than FIELDS_MAX; the caller frees the list.
+ */
 static GPtrArray *fields_of(const char *line)
 {
     GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
 
-    while (*line && fields->len < FIELDS_MAX) {
+    while (*line && fields->len <= FIELDS_MAX) {
         size_t n;
 
         line += strspn(line, " \t");
@@ -148,6 +149,15 @@ static struct import_result *result_of(Import *import, const struct reader *read
     return import_result_take(import, bench, params);
 }
 
+static void warn_of_line(Import *import)
+{
+    import_warn(import,
+                "line %u: no result, though it begins with " PREFIX
+                ": it is not of the form \"name "
+                "iterations value unit …\"",
+                import->line);
+}
+
 static void take_result(Import *import, const struct reader *reader, const char *line)
 {
     g_autoptr(GPtrArray) fields = fields_of(line);
@@ -157,17 +167,18 @@ static void take_result(Import *import, const struct reader *reader, const char 
     /* A name alone says that it begins: the result follows. */
     if (fields->len < 2)
         return;
-    if (fields->len < 4 || fields->len % 2 ||
-        !field_number((const char *)g_ptr_array_index(fields, 1), &iterations)) {
-        import_warn(import,
-                    "line %u: no result, though it begins with %s: it is not of the form "
-                    "\"name iterations value unit …\"",
-                    import->line, PREFIX);
-        return;
+    if (fields->len < 4 || !field_number((const char *)g_ptr_array_index(fields, 1), &iterations)) {
+        warn_of_line(import);
+    } else if (fields->len > FIELDS_MAX) {
+        import_fault(import, NULL, "has more than the %u metrics that a result may hold",
+                     RUN_METRICS_MAX);
+    } else if (fields->len % 2) {
+        warn_of_line(import);
+    } else {
+        result = result_of(import, reader, (const char *)g_ptr_array_index(fields, 0));
+        if (result)
+            take_values(import, reader, result, fields);
     }
-    result = result_of(import, reader, (const char *)g_ptr_array_index(fields, 0));
-    if (result)
-        take_values(import, reader, result, fields);
 }
 
 /* ---- What failed ------------------------------------------------------------------- */
