@@ -129,13 +129,24 @@ static void free_inputs(gpointer inputs)
     g_array_unref(inputs);
 }
 
+static bool confirms(const struct store_run *run)
+{
+    return g_strcmp0(run->reason, "confirm") == 0;
+}
+
+/* `decided`: series that a run which confirms has measured, and so decides alone; it is gathered
+ * before the others. */
 static void gather(const struct store_run *run, const GArray *points, StoreSnapshot *snapshot,
-                   GHashTable *inputs)
+                   GHashTable *inputs, GHashTable *decided)
 {
     for (guint i = 0; i < points->len; i++) {
         const struct store_point *point = &g_array_index(points, struct store_point, i);
         struct store_series *series = store_series_by_id(snapshot, point->series_id);
         GArray *list = series ? g_hash_table_lookup(inputs, series) : NULL;
+        if (series && confirms(run))
+            g_hash_table_add(decided, series);
+        else if (g_hash_table_contains(decided, series))
+            continue;
         if (series && !list) {
             list = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
             g_hash_table_insert(inputs, series, list);
@@ -151,16 +162,28 @@ static void gather(const struct store_run *run, const GArray *points, StoreSnaps
     }
 }
 
-GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error)
+/* Inputs of commit points by series; NULL with an error. */
+static GHashTable *gather_all(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error)
 {
     g_autoptr(GHashTable) inputs = g_hash_table_new_full(NULL, NULL, NULL, free_inputs);
-    for (guint i = 0; i < runs->len; i++) {
-        const struct store_run *run = runs->pdata[i];
+    g_autoptr(GHashTable) decided = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < 2 * runs->len; i++) {
+        const struct store_run *run = runs->pdata[i % runs->len];
+        if (confirms(run) != (i < runs->len))
+            continue;
         g_autoptr(GArray) points = store_run_points(snapshot, run->seq, error);
         if (!points)
             return NULL;
-        gather(run, points, snapshot, inputs);
+        gather(run, points, snapshot, inputs, decided);
     }
+    return g_steal_pointer(&inputs);
+}
+
+GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error)
+{
+    g_autoptr(GHashTable) inputs = gather_all(snapshot, runs, error);
+    if (!inputs)
+        return NULL;
     GHashTable *values = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     GHashTableIter iterator;
     gpointer series, list;

@@ -23,5 +23,6 @@ GPtrArray *comparison_head_runs(const struct comparison_side *side, GHashTable *
 GPtrArray *comparison_runs_at(const struct store_project *project, guint position,
                               GHashTable *machines);
 
-/* Series -> its value in these runs: struct commit_point * by struct store_series *. */
+/* Series -> its value in these runs, of those that confirm a suspect alone where there is one:
+ * struct commit_point * by struct store_series *. */
 GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error);

@@ -195,6 +195,9 @@ test("without a base the server judges the new samples against the level: slow a
   const cleared = await world.expect(0, confirm(await project("once", SLOW_ONCE_LEVEL_NS / fast.real_time!.samples[0]!)), { env: { [SLOW]: once } });
   assert.ok(!existsSync(once)); // the first process was slow
   assert.match(cleared.stdout, /^regressed, cleared /m);
+  const head = world.git(world.repository, "rev-parse", "HEAD");
+  const { counts } = await real.get(`/api/compare?project=once&base=${sha(11)}&head=${head}`);
+  assert.equal(counts.regressed, 0); // the samples that were taken again decide alone, here too
 });
 
 test("a report that cannot be written is said before measuring, or is exit 4 where all else is fine", async () => {
