@@ -22,11 +22,14 @@ static const struct option_usage usage = {
     .arguments = "BASE HEAD",
     .summary = "Compares two commits, branches or runs; a commit or branch from the merge base on. "
                "Prints a table, worst first, and one line.",
-    .examples = "Examples:\n"
-                "  breakeven-runner compare main my-branch --server http://127.0.0.1:8080\n"
-                "  breakeven-runner compare 1f3a9c2 HEAD-OF-CI --fail-on regressed,unsure\n"
-                "\nExit: 0 fine, 1 regressed, 2 usage, 4 no answer from the server, 5 unsure (only "
-                "when asked), 130 interrupted\n",
+    .examples =
+        "Examples:\n"
+        "  breakeven-runner compare main my-branch --server http://127.0.0.1:8080\n"
+        "  breakeven-runner compare 1f3a9c2 HEAD-OF-CI --fail-on regressed,unsure\n"
+        "  breakeven-runner compare main my-branch --junit changes.xml --markdown changes.md\n"
+        "\nExit: 0 fine, 1 regressed, 2 usage, 4 no answer from the server, or a file or the "
+        "standard output not written (a message says which), 5 unsure (only when asked), "
+        "130 interrupted\n",
     .specs = specs,
 };
 
