@@ -13,9 +13,10 @@
 #include <math.h>
 
 #define IMPORT_WARNINGS_MAX 50u
-#define IMPORT_EXPANDED_MAX 1000000 /* of a whole file: a few bytes of it may stand for thousands  \
-                                     */
-#define IMPORT_NONE ((double)NAN)   /* no number: drops its metric; an absent bound */
+#define IMPORT_EXPANDED_MAX                                                                        \
+    1000000                       /* of a whole file: a few bytes of it may stand for thousands    \
+                                   */
+#define IMPORT_NONE ((double)NAN) /* no number: drops its metric; an absent bound */
 
 typedef struct import {
     Run *run;            /* results are appended; facts that the file has are filled in */
@@ -119,6 +120,9 @@ void import_sample(Import *import, struct import_result *row, const struct impor
 /* The same from JSON: a number, or a text that is one; anything else is not finite. */
 void import_sample_json(Import *import, struct import_result *row,
                         const struct import_metric *metric, const json_t *value);
+/* The same n times, where the file says a value and how often it was. */
+void import_sample_times(Import *import, struct import_result *row,
+                         const struct import_metric *metric, const json_t *value, int64_t n);
 /* Each element of an array as import_sample_json. */
 void import_samples_json(Import *import, struct import_result *row,
                          const struct import_metric *metric, const json_t *values);

@@ -136,46 +136,86 @@ static void summary_to_sample(struct run_metric *metric)
     run_metric_add_sample(metric, center);
 }
 
+/* A metric that samples can be added to; NULL where it is dropped. */
+static struct run_metric *sampled_take(Import *import, struct import_result *row,
+                                       const struct import_metric *metric, double *out_factor)
+{
+    struct run_metric *found = metric_take(import, row, metric, out_factor);
+
+    if (found && found->kind == METRIC_SUMMARY)
+        summary_to_sample(found);
+    return found;
+}
+
+/* False where that drops the metric, which is then gone. */
+static bool number_add(Import *import, struct import_result *row, struct run_metric *metric,
+                       double value)
+{
+    g_autofree char *name = NULL;
+
+    if (isfinite(value)) {
+        sample_add(import, metric, value);
+        return true;
+    }
+    name = g_strdup(metric->name);
+    metric_drop(import, row, name, "it is not a finite number");
+    return false;
+}
+
+static bool json_add(Import *import, struct import_result *row, struct run_metric *metric,
+                     double factor, const json_t *value)
+{
+    double number = IMPORT_NONE;
+    g_autofree char *name = NULL;
+
+    if (!json_is_integer(value) || llabs(json_integer_value(value)) <= DOCUMENT_WHOLE_MAX) {
+        import_number(value, &number);
+        return number_add(import, row, metric, number * factor);
+    }
+    name = g_strdup(metric->name);
+    metric_drop(import, row, name, "it is a whole number beyond 2^53, which would lose digits");
+    return false;
+}
+
 void import_sample(Import *import, struct import_result *row, const struct import_metric *metric,
                    double value)
 {
     double factor = 1;
-    struct run_metric *found = metric_take(import, row, metric, &factor);
+    struct run_metric *found = sampled_take(import, row, metric, &factor);
 
-    if (!found)
-        return;
-    if (!isfinite(value * factor)) {
-        g_autofree char *name = g_strdup(found->name);
-
-        metric_drop(import, row, name, "it is not a finite number");
-        return;
-    }
-    if (found->kind == METRIC_SUMMARY)
-        summary_to_sample(found);
-    sample_add(import, found, value * factor);
+    if (found)
+        number_add(import, row, found, value * factor);
 }
 
 void import_sample_json(Import *import, struct import_result *row,
                         const struct import_metric *metric, const json_t *value)
 {
-    double number = IMPORT_NONE;
+    import_sample_times(import, row, metric, value, 1);
+}
 
-    if (json_is_integer(value) && llabs(json_integer_value(value)) > DOCUMENT_WHOLE_MAX) {
-        struct metric_unit unit;
-        g_autofree char *name = metric_name(metric, &unit);
+void import_sample_times(Import *import, struct import_result *row,
+                         const struct import_metric *metric, const json_t *value, int64_t n)
+{
+    double factor = 1;
+    struct run_metric *found = n > 0 ? sampled_take(import, row, metric, &factor) : NULL;
 
-        metric_drop(import, row, name, "it is a whole number beyond 2^53, which would lose digits");
-        return;
+    for (int64_t i = 0; found && i < n; i++) {
+        if (!json_add(import, row, found, factor, value))
+            return;
     }
-    import_number(value, &number);
-    import_sample(import, row, metric, number);
 }
 
 void import_samples_json(Import *import, struct import_result *row,
                          const struct import_metric *metric, const json_t *values)
 {
-    for (size_t i = 0; i < json_array_size(values); i++)
-        import_sample_json(import, row, metric, json_array_get(values, i));
+    double factor = 1;
+    struct run_metric *found =
+        json_array_size(values) ? sampled_take(import, row, metric, &factor) : NULL;
+
+    for (size_t i = 0; found && i < json_array_size(values); i++) {
+        if (!json_add(import, row, found, factor, json_array_get(values, i)))
+            return;
+    }
 }
 
 static void summary_fill(struct run_metric *metric, const struct import_summary *summary,

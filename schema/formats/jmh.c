@@ -60,8 +60,8 @@ static void expand_pair(json_t *pair, void *user)
 {
     const struct expansion *into = (const struct expansion *)user;
 
-    for (int64_t n = pair_count(pair); n > 0; n--)
-        import_sample_json(into->import, into->result, into->metric, json_array_get(pair, 0));
+    import_sample_times(into->import, into->result, into->metric, json_array_get(pair, 0),
+                        pair_count(pair));
 }
 
 /* Every call that was timed, where a run can hold that many. */
