@@ -56,12 +56,26 @@ static bool open_annotations(struct api_list *list, int64_t *out_version, GError
     return true;
 }
 
-static bool holds(const GPtrArray *words, const char *word)
+/* Benchmarks and machines are asked for by any of their names. */
+static bool is_of_bench(const struct annotations_query *query,
+                        const struct store_annotation *annotation)
 {
-    for (guint i = 0; words && i < words->len; i++)
-        if (strcmp((const char *)words->pdata[i], word) == 0)
+    const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
+    for (guint i = 0; benchmark && query->benches && i < query->benches->len; i++)
+        if (store_benchmark_find(query->project, (const char *)query->benches->pdata[i]) ==
+            benchmark)
             return true;
-    return !words;
+    return !benchmark || !query->benches;
+}
+
+static bool is_of_machine(StoreSnapshot *snapshot, const struct annotations_query *query,
+                          const struct store_annotation *annotation)
+{
+    const struct store_machine *machine = store_annotation_machine(snapshot, annotation);
+    for (guint i = 0; machine && query->machines && i < query->machines->len; i++)
+        if (store_machine_find(snapshot, (const char *)query->machines->pdata[i]) == machine)
+            return true;
+    return !machine || !query->machines;
 }
 
 static bool covers(const struct store_annotation *annotation, const GPtrArray *commits)
@@ -77,13 +91,11 @@ static bool covers(const struct store_annotation *annotation, const GPtrArray *c
 }
 
 /* What is said of all benchmarks is said of each, and so with machines. */
-static bool is_wanted(const struct annotations_query *query,
+static bool is_wanted(StoreSnapshot *snapshot, const struct annotations_query *query,
                       const struct store_annotation *annotation)
 {
-    return (query->removed == 1 || annotation->removed_ms == 0) &&
-           (!annotation->benchmark || holds(query->benches, annotation->benchmark->name)) &&
-           (!annotation->machine || holds(query->machines, annotation->machine->name)) &&
-           covers(annotation, query->positions);
+    return (query->removed == 1 || annotation->removed_ms == 0) && is_of_bench(query, annotation) &&
+           is_of_machine(snapshot, query, annotation) && covers(annotation, query->positions);
 }
 
 static bool collect(struct api_list *list, GError **error G_GNUC_UNUSED)
@@ -94,7 +106,7 @@ static bool collect(struct api_list *list, GError **error G_GNUC_UNUSED)
     for (guint i = annotations->len; i > 0 && !list->has_more; i--) {
         struct store_annotation *annotation =
             (struct store_annotation *)g_ptr_array_index(annotations, i - 1);
-        if (annotation->id >= before || !is_wanted(query, annotation))
+        if (annotation->id >= before || !is_wanted(list->snapshot, query, annotation))
             continue;
         list->has_more = list->items->len == list->limit;
         if (!list->has_more)
@@ -108,6 +120,8 @@ static bool row_json(struct api_list *list, gconstpointer item, struct json_writ
 {
     const struct annotations_query *query = (const struct annotations_query *)list->user;
     const struct store_annotation *annotation = (const struct store_annotation *)item;
+    const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
+    const struct store_machine *machine = store_annotation_machine(list->snapshot, annotation);
     g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)annotation->id);
     json_writer_object(writer, NULL);
     json_writer_string(writer, "id", id);
@@ -116,8 +130,8 @@ static bool row_json(struct api_list *list, gconstpointer item, struct json_writ
         api_write_address("/api/projects/", query->project->name, "/annotations/", id, NULL));
     json_writer_string(writer, "commit", annotation->first->sha);
     json_writer_string(writer, "to", annotation->last->sha);
-    json_writer_string(writer, "bench", annotation->benchmark ? annotation->benchmark->name : NULL);
-    json_writer_string(writer, "machine", annotation->machine ? annotation->machine->name : NULL);
+    json_writer_string(writer, "bench", benchmark ? benchmark->name : NULL);
+    json_writer_string(writer, "machine", machine ? machine->name : NULL);
     json_writer_string(writer, "text", annotation->text);
     json_writer_string(writer, "who", annotation->who);
     api_write_time_ms(writer, "made", annotation->made_ms);
@@ -127,15 +141,17 @@ static bool row_json(struct api_list *list, gconstpointer item, struct json_writ
     return true;
 }
 
-static bool row_csv(struct api_list *list G_GNUC_UNUSED, gconstpointer item,
-                    struct csv_writer *writer, GError **error G_GNUC_UNUSED)
+static bool row_csv(struct api_list *list, gconstpointer item, struct csv_writer *writer,
+                    GError **error G_GNUC_UNUSED)
 {
     const struct store_annotation *annotation = (const struct store_annotation *)item;
+    const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
+    const struct store_machine *machine = store_annotation_machine(list->snapshot, annotation);
     csv_writer_integer(writer, annotation->id);
     csv_writer_text(writer, annotation->first->sha);
     csv_writer_text(writer, annotation->last->sha);
-    csv_writer_text(writer, annotation->benchmark ? annotation->benchmark->name : NULL);
-    csv_writer_text(writer, annotation->machine ? annotation->machine->name : NULL);
+    csv_writer_text(writer, benchmark ? benchmark->name : NULL);
+    csv_writer_text(writer, machine ? machine->name : NULL);
     csv_writer_text(writer, annotation->text);
     csv_writer_text(writer, annotation->who);
     api_write_csv_time_ms(writer, annotation->made_ms);

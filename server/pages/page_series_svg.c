@@ -63,7 +63,8 @@ static int compare_columns(gconstpointer a, gconstpointer b)
 
 /* What is said of the series at the columns, by column; the newest ones where there are too many.
  */
-static GArray *annotations_of(const struct store_series *series, const GArray *points)
+static GArray *annotations_of(StoreSnapshot *snapshot, const struct store_series *series,
+                              const GArray *points)
 {
     g_autoptr(GArray) positions = g_array_new(FALSE, FALSE, sizeof(guint));
     GArray *shown = g_array_new(FALSE, FALSE, sizeof(struct chart_annotation));
@@ -74,7 +75,7 @@ static GArray *annotations_of(const struct store_series *series, const GArray *p
         const struct store_annotation *annotation =
             (const struct store_annotation *)g_ptr_array_index(all, i - 1);
         struct chart_annotation drawn = {.text = annotation->text};
-        if (store_annotation_applies(annotation, series->benchmark, series->machine) &&
+        if (store_annotation_applies(snapshot, annotation, series) &&
             trend_annotations_columns(annotation, positions, true, &drawn.first, &drawn.last))
             g_array_append_val(shown, drawn);
     }
@@ -84,9 +85,10 @@ static GArray *annotations_of(const struct store_series *series, const GArray *p
     return shown;
 }
 
-static Html *render(const struct store_series *series, const GArray *points)
+static Html *render(StoreSnapshot *snapshot, const struct store_series *series,
+                    const GArray *points)
 {
-    g_autoptr(GArray) annotations = annotations_of(series, points);
+    g_autoptr(GArray) annotations = annotations_of(snapshot, series, points);
     g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(struct chart_point));
     g_autoptr(GArray) columns = g_array_new(FALSE, FALSE, sizeof(struct chart_column));
     fill(series, points, shown, columns);
@@ -125,7 +127,7 @@ void page_series_svg(HttpRequest *request)
     g_autoptr(GError) error = NULL;
     g_autoptr(GArray) points =
         trend_series_points(snapshot, series->id, trend_branch_of(series->project, NULL), &error);
-    Html *html = points ? render(series, points) : NULL;
+    Html *html = points ? render(snapshot, series, points) : NULL;
     store_snapshot_end(g_steal_pointer(&snapshot));
     if (html)
         http_respond(request, 200, HTTP_SVG, html_finish(html));

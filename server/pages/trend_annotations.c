@@ -21,14 +21,14 @@ bool trend_annotations_columns(const struct store_annotation *annotation, const 
     return end > first || is_between;
 }
 
-static bool is_of_lines(const struct store_annotation *annotation, const Selection *selection)
+static bool is_of_lines(StoreSnapshot *snapshot, const struct store_annotation *annotation,
+                        const Selection *selection)
 {
-    for (guint i = 0; i < selection->series->len; i++) {
-        const struct store_series *series =
-            (const struct store_series *)g_ptr_array_index(selection->series, i);
-        if (store_annotation_applies(annotation, series->benchmark, series->machine))
+    for (guint i = 0; i < selection->series->len; i++)
+        if (store_annotation_applies(
+                snapshot, annotation,
+                (const struct store_series *)g_ptr_array_index(selection->series, i)))
             return true;
-    }
     return false;
 }
 
@@ -42,8 +42,8 @@ static int compare_columns(gconstpointer a, gconstpointer b)
            (left->annotation->id < right->annotation->id);
 }
 
-void trend_annotations_read(TrendData *data, const struct store_project *project,
-                            const Selection *selection)
+void trend_annotations_read(TrendData *data, StoreSnapshot *snapshot,
+                            const struct store_project *project, const Selection *selection)
 {
     g_autoptr(GArray) positions = g_array_new(FALSE, FALSE, sizeof(guint));
     for (guint i = 0; i < data->columns->len; i++)
@@ -53,7 +53,7 @@ void trend_annotations_read(TrendData *data, const struct store_project *project
         struct trend_annotation shown = {
             .annotation =
                 (const struct store_annotation *)g_ptr_array_index(project->annotations, i)};
-        if (is_of_lines(shown.annotation, selection) &&
+        if (is_of_lines(snapshot, shown.annotation, selection) &&
             trend_annotations_columns(shown.annotation, positions, false, &shown.first,
                                       &shown.last))
             g_array_append_val(data->annotations, shown);
@@ -63,8 +63,9 @@ void trend_annotations_read(TrendData *data, const struct store_project *project
 
 void trend_annotations_facts(Html *html, const struct store_annotation *annotation)
 {
-    if (annotation->benchmark)
-        html_print(html, "of %s ", annotation->benchmark->name);
+    const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
+    if (benchmark)
+        html_print(html, "of %s ", benchmark->name);
     if (annotation->machine)
         html_print(html, "on %s ", annotation->machine->name);
     if (annotation->who)

@@ -7,8 +7,8 @@
 
 /* Fills data->annotations, whose columns are laid out: what is said of the selection's benchmark
  * and of a machine of its lines, oldest column first. */
-void trend_annotations_read(TrendData *data, const struct store_project *project,
-                            const Selection *selection);
+void trend_annotations_read(TrendData *data, StoreSnapshot *snapshot,
+                            const struct store_project *project, const Selection *selection);
 
 /* The columns of an annotation's commits; false: it has none. `positions` are the columns'
  * commits', ascending. With `gaps` there are commits between the columns, and those have the next

@@ -384,6 +384,6 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     lay_columns(data, project, flags, first, columns_by_position);
     place_points(data, columns_by_position);
     find_view(data, from, to);
-    trend_annotations_read(data, project, selection);
+    trend_annotations_read(data, snapshot, project, selection);
     return trend_changes_read(data, snapshot, project, error) ? g_steal_pointer(&data) : NULL;
 }

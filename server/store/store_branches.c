@@ -180,11 +180,23 @@ const struct store_annotation *store_annotation_find(const struct store_project 
     return NULL;
 }
 
-bool store_annotation_applies(const struct store_annotation *annotation,
-                              const struct store_benchmark *benchmark,
-                              const struct store_machine *machine)
+const struct store_benchmark *store_annotation_benchmark(const struct store_annotation *annotation)
 {
-    return annotation->removed_ms == 0 &&
-           (!annotation->benchmark || !benchmark || annotation->benchmark == benchmark) &&
-           (!annotation->machine || !machine || annotation->machine == machine);
+    const struct store_benchmark *benchmark = annotation->benchmark;
+    return benchmark ? store_benchmark_find(benchmark->project, benchmark->name) : NULL;
+}
+
+const struct store_machine *store_annotation_machine(StoreSnapshot *snapshot,
+                                                     const struct store_annotation *annotation)
+{
+    return annotation->machine ? store_machine_find(snapshot, annotation->machine->name) : NULL;
+}
+
+bool store_annotation_applies(StoreSnapshot *snapshot, const struct store_annotation *annotation,
+                              const struct store_series *series)
+{
+    const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
+    const struct store_machine *machine = store_annotation_machine(snapshot, annotation);
+    return annotation->removed_ms == 0 && (!benchmark || benchmark == series->benchmark) &&
+           (!machine || machine == series->machine);
 }

@@ -113,7 +113,10 @@ void store_put_annotation(Store *store, struct store_annotation_write *write, st
 
 const struct store_annotation *store_annotation_find(const struct store_project *project,
                                                      int64_t id);
-/* Whether it stands and says something of that benchmark and machine (NULL: of any). */
-bool store_annotation_applies(const struct store_annotation *annotation,
-                              const struct store_benchmark *benchmark,
-                              const struct store_machine *machine);
+/* Of what it is said, as that is shown where renames join it to others; NULL: of all. */
+const struct store_benchmark *store_annotation_benchmark(const struct store_annotation *annotation);
+const struct store_machine *store_annotation_machine(StoreSnapshot *snapshot,
+                                                     const struct store_annotation *annotation);
+/* Whether it stands and says something of the series. */
+bool store_annotation_applies(StoreSnapshot *snapshot, const struct store_annotation *annotation,
+                              const struct store_series *series);

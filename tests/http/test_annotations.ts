@@ -82,6 +82,21 @@ test("taken away it is drawn no more, and who made and removed it stays", async 
   assert.ok(Date.parse(removed.removed) >= Date.parse(removed.made));
 });
 
+test("a renamed benchmark keeps them", async () => {
+  await storeHistory(client, "renamed", 0, 3, [{ bench: "Old", level: () => 100 }]);
+  await storeHistory(client, "renamed", 3, 6, [{ bench: "New", level: () => 100 }]);
+  const at = "/api/projects/renamed/annotations";
+  assert.equal((await client.post(at, { commit: sha("renamed1"), bench: "Old", machine: "box", text: "of old" })).status, 201);
+  const put = (body: unknown) => client.send("PUT", "/api/projects/renamed/benchmarks/Old", { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+  const shown = async () => JSON.parse(/id="trend-data">(.*?)<\/script>/s.exec((await client.get("/p/renamed/b/New")).text)![1]!).annotations;
+  assert.deepEqual(await shown(), []);
+  assert.equal((await put({ alias_of: "New" })).status, 200);
+  assert.deepEqual(await shown(), [[1, 1, 1, "of old"]]);
+  for (const name of ["Old", "New"]) assert.deepEqual((await client.read(`${at}?bench=${name}`)).annotations.map((a: any) => a.bench), ["New"], name);
+  assert.equal((await put({ alias_of: null })).status, 200);
+  assert.deepEqual(await shown(), []);
+});
+
 test("what cannot be one is refused, and says why", async () => {
   const good = { commit: sha("notes1"), text: "x" };
   for (const [body, status, says] of [
