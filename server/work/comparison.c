@@ -96,37 +96,12 @@ static const struct store_change *find_change(const struct sides *sides, int64_t
     return best;
 }
 
-static bool is_before(const struct sides *sides, guint position, int64_t commit_id)
-{
-    const struct store_commit *commit = store_commit_by_id(sides->snapshot, commit_id);
-    return commit && position < commit->position;
-}
-
-/* The base's own segment, where a change or a boundary has ended it since. */
-static bool closed_at_base(const struct sides *sides, const struct store_level *level,
-                           struct comparison_value *out)
-{
-    guint base = sides->base_position;
-    if (!is_before(sides, base, level->start_commit_id))
-        return false;
-    g_autoptr(GArray) segments = store_series_segments(sides->snapshot, level->series_id, NULL);
-    for (guint i = 0; segments && i < segments->len; i++) {
-        const struct store_segment *segment = &g_array_index(segments, struct store_segment, i);
-        if (is_before(sides, base, segment->start_commit_id) ||
-            !is_before(sides, base, segment->end_commit_id))
-            continue;
-        *out = (struct comparison_value){true, segment->level, segment->noise, segment->n};
-        return true;
-    }
-    return false;
-}
-
 /* The level that held at the base, from what is stored of the series. */
 static struct comparison_value level_at_base(const struct sides *sides,
                                              const struct store_level *level)
 {
     struct comparison_value closed;
-    if (closed_at_base(sides, level, &closed))
+    if (comparison_closed_level(sides->snapshot, level, sides->base_position, &closed))
         return closed;
     const struct store_change *next =
         find_change(sides, level->series_id, sides->base_position, G_MAXUINT, false);

@@ -15,7 +15,7 @@ enum comparison_verdict {
     COMPARISON_MISSING,
     COMPARISON_UNCHANGED,
     COMPARISON_MUTED, /* a rule mutes the series: it has an effect, and nobody fails for it */
-    COMPARISON_NONE, /* the metric has no better direction: no verdict */
+    COMPARISON_NONE,  /* the metric has no better direction: no verdict */
     COMPARISON_VERDICTS
 };
 /* "regressed" …; NULL for COMPARISON_NONE. */

@@ -196,3 +196,26 @@ GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GE
     }
     return values;
 }
+
+static bool is_before(StoreSnapshot *snapshot, guint position, int64_t commit_id)
+{
+    const struct store_commit *commit = store_commit_by_id(snapshot, commit_id);
+    return commit && position < commit->position;
+}
+
+bool comparison_closed_level(StoreSnapshot *snapshot, const struct store_level *level,
+                             guint position, struct comparison_value *out)
+{
+    if (!is_before(snapshot, position, level->start_commit_id))
+        return false;
+    g_autoptr(GArray) segments = store_series_segments(snapshot, level->series_id, NULL);
+    for (guint i = 0; segments && i < segments->len; i++) {
+        const struct store_segment *segment = &g_array_index(segments, struct store_segment, i);
+        if (is_before(snapshot, position, segment->start_commit_id) ||
+            !is_before(snapshot, position, segment->end_commit_id))
+            continue;
+        *out = (struct comparison_value){true, segment->level, segment->noise, segment->n};
+        return true;
+    }
+    return false;
+}

@@ -26,3 +26,8 @@ GPtrArray *comparison_runs_at(const struct store_project *project, guint positio
 /* Series -> its value in these runs, of those that confirm a suspect alone where there is one:
  * struct commit_point * by struct store_series *. */
 GHashTable *comparison_points(StoreSnapshot *snapshot, const GPtrArray *runs, GError **error);
+
+/* The level that held at a position, where a change or a boundary has ended it since; false where
+ * it is the present one, or is not kept. */
+bool comparison_closed_level(StoreSnapshot *snapshot, const struct store_level *level,
+                             guint position, struct comparison_value *out);

@@ -75,7 +75,7 @@ static char *print_segments(struct bench_work *at, int64_t series_id)
  * ---------------------------------------------------------------------------------------------
  */
 
-#define LONG_COMMITS 1400u
+#define LONG_COMMITS 1000u
 
 /* Steps here and there, and a slow one. */
 static double long_value(guint commit)
@@ -83,7 +83,7 @@ static double long_value(guint commit)
     static const struct {
         guint from;
         double level;
-    } levels[] = {{0, 100}, {180, 110}, {420, 90}, {700, 99}, {706, 90}, {950, 120}, {1250, 100}};
+    } levels[] = {{0, 100}, {180, 110}, {420, 90}, {700, 99}, {706, 90}, {900, 120}};
     double level = 100;
     for (guint i = 0; i < G_N_ELEMENTS(levels); i++)
         level = commit >= levels[i].from ? levels[i].level : level;
@@ -127,13 +127,13 @@ static guint count_checkpoints(struct bench_work *at)
 
 static void test_splices_are_bounded(void)
 {
-    static const guint late[] = {1201, 903, 702, 421, 655, 1302, 64, 1100, 188, 560};
+    static const guint late[] = {903, 702, 421, 655, 64, 188, 560};
     struct bench_work at, ordered;
     begin(&at);
     begin(&ordered);
     put_all_but(&ordered, NULL, 0);
     put_all_but(&at, late, G_N_ELEMENTS(late));
-    g_assert_cmpuint(count_checkpoints(&at), >=, 4);
+    g_assert_cmpuint(count_checkpoints(&at), >=, 3);
     g_assert_cmpuint(count_checkpoints(&at), <=, 14);
     for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
         gint64 before = commits_streamed(&at);
