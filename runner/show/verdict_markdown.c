@@ -12,7 +12,7 @@ void markdown_append_text(GString *out, const char *text)
             g_string_append_c(out, ' ');
         else if (*at == '<' || *at == '>' || *at == '&' || *at == '@')
             g_string_append_printf(out, "&#%d;", *at);
-        else if (strchr("\\`*_{}[]()#+-.!|~:", *at))
+        else if (strchr("\\`*_[]#|~", *at) || (at == text && strchr("+-", *at)))
             g_string_append_printf(out, "\\%c", *at);
         else
             g_string_append_c(out, *at);
@@ -104,7 +104,7 @@ GString *verdict_markdown_draw(const json_t *comparison, const char *server)
     GString *out = g_string_new("### ");
     const json_t *warnings = json_object_get(comparison, "warnings");
     markdown_append_text(out, verdict_row_text(comparison, "project"));
-    g_string_append(out, "\\: ");
+    g_string_append(out, ": ");
     markdown_append_text(out, verdict_row_text(comparison, "sentence"));
     g_string_append_c(out, '\n');
     if (json_array_size(warnings) > 0)

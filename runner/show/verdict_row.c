@@ -66,8 +66,8 @@ char *verdict_row_verdict(const json_t *row)
     if (decision)
         return g_strdup_printf("%s, %s", verdict_row_text(row, "verdict"), decision);
     if (json_is_integer(more))
-        return g_strdup_printf("unsure, %" JSON_INTEGER_FORMAT " runs more",
-                               json_integer_value(more));
+        return g_strdup_printf("unsure, %" JSON_INTEGER_FORMAT " %s more", json_integer_value(more),
+                               json_integer_value(more) == 1 ? "run" : "runs");
     return g_strdup(verdict_row_text(row, "verdict"));
 }
 

@@ -145,8 +145,8 @@ test("what is slow beside the base's build is confirmed: exit 1, the samples of 
   assert.ok(errors.length >= 2, outcome.stderr);
   assert.match(errors[0]!, /^::error title=regressed%2C confirmed [+-][\d.]+ %25::ThreadedTaskGroup\/executor:pipe\/\S+ on box, \w+: regressed, confirmed by /);
   const text = readFileSync(markdown, "utf8");
-  assert.match(text, /^### slow\\: \d regressed/);
-  assert.match(text, /\| \*\*regressed, confirmed\*\* \| .* \| \[ThreadedTaskGroup\/executor\\:pipe/);
+  assert.match(text, /^### slow: \d regressed/);
+  assert.match(text, /\| \*\*regressed, confirmed\*\* \| .* \| \[ThreadedTaskGroup\/executor:pipe/);
   assert.equal(readFileSync(summary, "utf8"), `before\n${text}`);
   execFileSync("xmllint", ["--noout", "--schema", join(source, "tests/runner/support/junit.xsd"), junit], { stdio: "pipe" });
   const xml = readFileSync(junit, "utf8");

@@ -66,7 +66,7 @@ static void test_markdown(void)
     GString *text = verdict_markdown_draw(comparison, "https://h");
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     guint n_rows = 0;
-    g_assert_true(g_str_has_prefix(lines[0], "### p&#60;q&#62;\\: 1 regressed; most\\: a\\|b"));
+    g_assert_true(g_str_has_prefix(lines[0], "### p&#60;q&#62;: 1 regressed; most: a\\|b"));
     for (char **line = lines; *line; line++) {
         bool is_row = g_str_has_prefix(*line, "| **regressed**");
         n_rows += is_row;
@@ -76,7 +76,7 @@ static void test_markdown(void)
     g_assert_cmpuint(n_rows, ==, VERDICT_MARKDOWN_ROWS_MAX);
     g_assert_nonnull(strstr(text->str, "](<https://h/p/x/b/y(1)?a=%7C&b=%3C>)"));
     g_assert_nonnull(strstr(text->str, "\n… and 2 more.\n"));
-    g_assert_nonnull(strstr(text->str, "\n- careful\\: a\\|b"));
+    g_assert_nonnull(strstr(text->str, "\n- careful: a\\|b"));
     g_assert_nonnull(strstr(text->str, "killed &#38; &#60;gone&#62;"));
     g_assert_null(strstr(text->str, "@me"));
     g_string_free(text, TRUE);
@@ -125,7 +125,7 @@ static void test_nothing(void)
             *markdown = verdict_markdown_draw(empty, "http://h");
     g_assert_cmpstr(table->str, ==, "");
     g_assert_nonnull(strstr(junit->str, "tests=\"0\""));
-    g_assert_cmpstr(markdown->str, ==, "### \\-\\: \\-\n");
+    g_assert_cmpstr(markdown->str, ==, "### \\-: \\-\n");
     g_string_free(table, TRUE);
     g_string_free(junit, TRUE);
     g_string_free(markdown, TRUE);
