@@ -56,7 +56,8 @@ static bool write_parts(Html *html, struct project_view *view, GError **error)
         recent_runs_new(view->project, trend_branch_of(view->project, NULL), G_MAXUINT);
     view->note = &note;
     view->recent = recent;
-    if (!project_changes_write(html, view, error) || !project_table_write(html, view, error))
+    if (!project_changes_write(html, view, error) || !project_renames_write(html, view, error) ||
+        !project_table_write(html, view, error))
         return false;
     project_commits_write(html, view);
     return true;

@@ -23,6 +23,8 @@ struct project_view {
 bool project_changes_write(Html *html, const struct project_view *view, GError **error);
 /* The benchmarks, or the cases that the words find. */
 bool project_table_write(Html *html, const struct project_view *view, GError **error);
+/* What looks like a rename that nobody has told. */
+bool project_renames_write(Html *html, const struct project_view *view, GError **error);
 /* The measured commits, newest first, with what was found at each. */
 void project_commits_write(Html *html, const struct project_view *view);
 
