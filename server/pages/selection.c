@@ -35,11 +35,17 @@ const char *selection_series_value(const struct facet *facet, const struct store
 {
     if (strcmp(facet->query_name, "machine") == 0)
         return series->machine->name;
-    for (guint i = 0; i < series->params->len; i++) {
-        const struct run_param *param =
-            (const struct run_param *)g_ptr_array_index(series->params, i);
-        if (strcmp(param->name, facet->name) == 0)
+    guint low = 0, high = series->params->len; /* sorted by name */
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const struct run_param *param = (const struct run_param *)series->params->pdata[middle];
+        int order = strcmp(param->name, facet->name);
+        if (order == 0)
             return param->value;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return "";
 }
@@ -200,8 +206,9 @@ static int compare_facet_names(gconstpointer a, gconstpointer b)
     return strcmp((*(const struct facet *const *)a)->name, (*(const struct facet *const *)b)->name);
 }
 
-#define PARAM_NAMES_MAX 1024u /* that are counted: a benchmark with more has no use for them here  \
-                               */
+#define PARAM_NAMES_MAX                                                                            \
+    1024u /* that are counted: a benchmark with more has no use for them here                      \
+           */
 
 /* How many series have a parameter. */
 struct param_use {
@@ -409,20 +416,40 @@ static GPtrArray *choose_defaults(const Selection *selection, GPtrArray *candida
     return candidates;
 }
 
-static int compare_series(gconstpointer a, gconstpointer b, gpointer user)
+/* A series with the places of its values among their facets': looked up once, not for each
+ * comparison of a sort. */
+struct ranked {
+    struct store_series *series;
+    guint n_places, places[SELECTION_FACETS_MAX + 1];
+};
+
+static int compare_ranked(gconstpointer a, gconstpointer b)
 {
-    const struct store_series *left = *(const struct store_series *const *)a;
-    const struct store_series *right = *(const struct store_series *const *)b;
-    const GPtrArray *facets = ((const Selection *)user)->facets;
-    for (guint i = 0; i < facets->len; i++) {
-        const struct facet *facet = (const struct facet *)g_ptr_array_index(facets, i);
-        struct facet_value x = {.text = selection_series_value(facet, left)};
-        struct facet_value y = {.text = selection_series_value(facet, right)};
-        int order = compare_values(&x, &y);
-        if (order != 0)
-            return order;
+    const struct ranked *left = (const struct ranked *)a, *right = (const struct ranked *)b;
+    for (guint i = 0; i < left->n_places; i++)
+        if (left->places[i] != right->places[i])
+            return left->places[i] < right->places[i] ? -1 : 1;
+    return left->series->id < right->series->id ? -1 : left->series->id > right->series->id;
+}
+
+static void sort_series(const Selection *selection, GPtrArray *candidates)
+{
+    g_autoptr(GArray) order =
+        g_array_sized_new(FALSE, FALSE, sizeof(struct ranked), candidates->len);
+    for (guint i = 0; i < candidates->len; i++) {
+        struct ranked ranked = {.series = (struct store_series *)candidates->pdata[i],
+                                .n_places = selection->facets->len};
+        for (guint k = 0; k < ranked.n_places; k++) {
+            const struct facet *facet = (const struct facet *)selection->facets->pdata[k];
+            const struct facet_value *value =
+                facet_find(facet, selection_series_value(facet, ranked.series));
+            ranked.places[k] = (guint)(value - facet_value_at(facet, 0));
+        }
+        g_array_append_val(order, ranked);
     }
-    return left->id < right->id ? -1 : left->id > right->id;
+    g_array_sort(order, compare_ranked);
+    for (guint i = 0; i < candidates->len; i++)
+        candidates->pdata[i] = g_array_index(order, struct ranked, i).series;
 }
 
 Selection *selection_new(const struct store_benchmark *benchmark, const GPtrArray *pairs)
@@ -446,7 +473,7 @@ Selection *selection_new(const struct store_benchmark *benchmark, const GPtrArra
         if (is_same_metric(series, selection->metric))
             mark_reachable(selection, series);
     }
-    g_ptr_array_sort_with_data(candidates, compare_series, selection);
+    sort_series(selection, candidates);
     selection->n_series_chosen = candidates->len;
     if (candidates->len > SELECTION_LINES_MAX)
         g_ptr_array_set_size(candidates, (int)SELECTION_LINES_MAX);
