@@ -83,10 +83,21 @@ test("Codespeed: what is wrong is a short text, and then nothing is stored", asy
 });
 
 test("Codespeed: a large array in a form", async () => {
-  const rows = Array.from({ length: 8000 }, (_, i) => row({ project: "large", benchmark: `benchmark number ${i}`, result_value: i / 7, std_dev: 0.001 * i }));
+  const rows = Array.from({ length: 4000 }, (_, i) => row({ project: "large", benchmark: `benchmark number ${i}`, result_value: i / 7, std_dev: 0.001 * i }));
   const answer = await addJson(rows);
   assert.equal(answer.status, 202, answer.text.slice(0, 300));
-  assert.equal((await runsOf("large"))[0].results.length, 8000);
+  assert.equal((await runsOf("large"))[0].results.length, 4000);
+});
+
+test("Codespeed: a run that was deleted stays so, and the others of the upload are stored", async () => {
+  const rows = [row({ project: "gone" }), row({ project: "gone", environment: "desk" })];
+  assert.equal((await addJson(rows)).status, 202);
+  const run = (await runsOf("gone")).find((r) => r.machine.name === "desk");
+  assert.equal((await client.send("DELETE", `/api/runs/${run.id}`)).status, 204);
+  const again = await addJson([...rows, row({ project: "gone", environment: "third" })]);
+  assert.equal(again.status, 409);
+  assert.match(again.text, /delet/);
+  assert.deepEqual((await runsOf("gone")).map((r) => r.machine.name).sort(), ["lab", "third"]);
 });
 
 // ---- LNT ------------------------------------------------------------------------------------------------------------
