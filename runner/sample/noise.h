@@ -3,7 +3,7 @@
  * Read before and after; what the kernel does not tell is absent, never zero.
  *
  * Foreign CPU is the machine's busy time (/proc/stat, which counts in ticks of usually 10 ms, so
- * below a sample of 100 ms it is coarse) less this process's own and that of the children that it
+ * below a sample of 100 ms it is coarse) less the time of this process and of the children that it
  * waited for (getrusage). Threads that lived
  * shorter than a tick are accounted late and can show as foreign. */
 #pragma once

@@ -34,6 +34,18 @@ static Options *parse(const struct option_usage *usage, const char *line, char *
     return options;
 }
 
+/* A command behind "--" keeps all that looks like options of ours, and its own "--". */
+static void test_a_command_behind_the_mark(void)
+{
+    g_autoptr(Options) options = parse(&with_files, "post -q -- sh -c x --quick -- -r", NULL);
+    static const char *const expected[] = {"sh", "-c", "x", "--quick", "--", "-r"};
+    const GPtrArray *arguments = options_arguments(options);
+    g_assert_cmpuint(arguments->len, ==, G_N_ELEMENTS(expected));
+    for (guint i = 0; i < arguments->len; i++)
+        g_assert_cmpstr((const char *)arguments->pdata[i], ==, expected[i]);
+    g_assert_null(options_value(options, "repetitions"));
+}
+
 static void test_values_flags_and_lists(void)
 {
     g_autoptr(Options) options =
@@ -239,6 +251,7 @@ int main(int argc, char **argv)
     for (gsize i = 0; i < G_N_ELEMENTS(variables); i++)
         g_unsetenv(variables[i]);
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/options/a-command-behind-the-mark", test_a_command_behind_the_mark);
     g_test_add_func("/options/values-flags-lists", test_values_flags_and_lists);
     g_test_add_func("/options/usage-errors", test_usage_errors_name_the_thing);
     g_test_add_func("/options/numbers", test_numbers_have_a_range);

@@ -220,6 +220,32 @@ static void test_stat_line(void)
                                     &steal)); /* an old kernel that says nothing of steal */
 }
 
+static void test_pressure_line(void)
+{
+    double total_ms = 0;
+    g_assert_true(noise_parse_pressure(
+        "some avg10=0.12 avg60=0.00 avg300=0.00 total=1234567\nfull avg10=0.00 total=99\n",
+        &total_ms));
+    g_assert_cmpfloat_with_epsilon(total_ms, 1234.567, 1e-9);
+    g_assert_false(noise_parse_pressure("", &total_ms));
+    g_assert_false(noise_parse_pressure("some avg10=0.12\nfull total=99\n", &total_ms));
+    g_assert_false(noise_parse_pressure("full avg10=0.00 total=99\n", &total_ms));
+    g_assert_false(noise_parse_pressure("some avg10=0.00 total=\n", &total_ms));
+}
+
+/* What a child used is its parent's own as soon as it was waited for, and nobody else's. */
+static void test_noise_of_children(void)
+{
+    const char *const argv[] = {"/bin/sh", "-c",
+                                "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done", NULL};
+    struct noise_reading before, after;
+    noise_read(&before);
+    g_assert_true(g_spawn_sync(NULL, (char **)(guintptr)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
+                               NULL, NULL, NULL, NULL));
+    noise_read(&after);
+    g_assert_cmpfloat(after.own_user_s - before.own_user_s, >, 0.01);
+}
+
 static void test_noise_between(void)
 {
     const struct noise_reading before = {.wall_ns = 1000000000,
@@ -313,6 +339,8 @@ int main(int argc, char **argv)
     g_test_add_func("/sample/median", test_median);
     g_test_add_func("/sample/clocks", test_clocks);
     g_test_add_func("/sample/noise/stat-line", test_stat_line);
+    g_test_add_func("/sample/noise/pressure-line", test_pressure_line);
+    g_test_add_func("/sample/noise/children", test_noise_of_children);
     g_test_add_func("/sample/noise/between", test_noise_between);
     g_test_add_func("/sample/noise/read", test_noise_read);
     g_test_add_func("/sample/probe/restores-affinity", test_probe_restores_affinity);
