@@ -4,8 +4,8 @@
  *
  * Foreign CPU is the machine's busy time (/proc/stat, which counts in ticks of usually 10 ms, so
  * below a sample of 100 ms it is coarse) less the time of this process and of the children that it
- * waited for (getrusage). Threads that lived
- * shorter than a tick are accounted late and can show as foreign. */
+ * waited for (getrusage). Threads that lived shorter than a tick are accounted late and can show as
+ * foreign. */
 #pragma once
 
 #include <stdbool.h>
