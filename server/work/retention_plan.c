@@ -2,6 +2,7 @@
  * What is to be deleted and dropped (see retention.h). The thread of whoever asks. */
 #include "server/work/retention.h"
 
+#include "server/store/store_branches.h"
 #include "server/work/series_judge.h"
 #include <string.h>
 
@@ -28,13 +29,16 @@ static bool is_older(const struct store_run *run, int64_t days, int64_t now_ms)
     return days > 0 && now_ms - run->received_ms > days * DAY_MS;
 }
 
-/* Whose runs are thinned together: its branch, or that it was no merge at all; NULL: none. */
+/* Whose runs are thinned together: its branch, or that it was of a pull request; NULL: none, since
+ * its commit is of the judged branch, whatever the run calls itself. */
 static const char *branch_beside(const struct store_run *run, const char *judged)
 {
-    bool is_request = run->reason && strcmp(run->reason, "pull-request") == 0;
-    if (run->branch && strcmp(run->branch, judged) != 0)
-        return run->branch;
-    return is_request ? run->reason : NULL;
+    bool is_default = strcmp(judged, run->project->default_branch) == 0;
+    enum store_line line = is_default ? run->commit->line : STORE_LINE_UNKNOWN;
+    bool is_request = store_run_is_of_pull_request(run);
+    if (!is_request && store_run_is_of(run, judged, is_default, line))
+        return NULL;
+    return run->branch ? run->branch : is_request ? "pull-request" : "";
 }
 
 /* Counts one more of its branch and machine; true where enough newer ones are there. */

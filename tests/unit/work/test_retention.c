@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How long data is kept: what a trial says is what is done, nothing else is touched, summaries stay
  * to the last digit, and what is gone stays gone. */
+#include "server/store/store_branches.h"
 #include "server/store/store_retention.h"
 #include "server/work/retention.h"
 #include "work_fixture.h"
@@ -153,6 +154,37 @@ static Run *stored(struct bench_work *at, int64_t seq, int64_t *out_dropped_ms)
     return run;
 }
 
+static void put_head(struct bench_work *at, guint commit)
+{
+    struct store_head_write *write = g_new0(struct store_head_write, 1);
+    *write = (struct store_head_write){
+        .project = g_strdup("demo"), .branch = g_strdup("main"), .sha = sha_of(commit)};
+    struct outcome outcome;
+    outcome_init(&outcome);
+    store_put_head(at->fixture.store, write, outcome_done, &outcome);
+    outcome_wait(&outcome);
+    g_assert_cmpstr(outcome.message, ==, "");
+    outcome_clear(&outcome);
+}
+
+/* What the default branch holds by now is kept, whatever its runs called themselves. */
+static void test_merged(void)
+{
+    struct bench_work at;
+    begin(&at);
+    for (guint commit = 0; commit < 3; commit++)
+        put(&at, branch_run(&at, "main", 10 + commit));
+    for (guint commit = 0; commit < 4; commit++)
+        put(&at, branch_run(&at, "topic", commit));
+    put_rules(&at, (struct store_retention_rules){.branches_days = 90, .branches_keep = 1});
+    g_autoptr(RetentionPlan) before = plan(&at, later_ms(NULL));
+    g_assert_cmpuint(before->n_deletions, ==, 3);
+    put_head(&at, 0);
+    g_autoptr(RetentionPlan) after = plan(&at, later_ms(NULL));
+    g_assert_cmpuint(after->n_deletions, ==, 2);
+    end(&at);
+}
+
 static void test_samples(void)
 {
     struct bench_work at;
@@ -226,6 +258,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/retention/branches", test_branches);
+    g_test_add_func("/retention/merged", test_merged);
     g_test_add_func("/retention/samples", test_samples);
     g_test_add_func("/retention/gone_meanwhile", test_gone_meanwhile);
     return g_test_run();
