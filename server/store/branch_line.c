@@ -18,7 +18,7 @@ static bool is_placed(const struct store_project *project, const struct store_co
 /* One computation: the standings from position `first` on. */
 struct pass {
     const struct store_project *project;
-    const struct store_commit *head;
+    const struct store_commit *head, *dropped;
     guint first;
     guint8 *line;                     /* of position first + i */
     bool end_is_known;                /* the chain's last commit is a root */
@@ -36,6 +36,17 @@ static void mark_chain(struct pass *pass)
     pass->entry = commit;
     if (!commit)
         pass->end_is_known = last && last->parents;
+}
+
+/* What comes after the head, but was there before the head was forced back, is not of it. */
+static void mark_dropped(struct pass *pass)
+{
+    const struct store_commit *commit = pass->dropped;
+    while (commit && commit->position >= pass->first &&
+           pass->line[commit->position - pass->first] != STORE_LINE_ON) {
+        pass->line[commit->position - pass->first] = STORE_LINE_OFF;
+        commit = commit->parents ? commit->parents[0] : NULL;
+    }
 }
 
 static enum store_line line_of(const struct pass *pass, const struct store_commit *commit)
@@ -62,7 +73,7 @@ static void mark_others(struct pass *pass)
 {
     guint n = pass->project->commits->len;
     for (guint i = pass->first; i < n; i++)
-        if (pass->line[i - pass->first] != STORE_LINE_ON)
+        if (pass->line[i - pass->first] == STORE_LINE_UNKNOWN)
             pass->line[i - pass->first] = standing(pass, commit_at(pass->project, i));
 }
 
@@ -78,17 +89,18 @@ static bool enters_as_before(const struct pass *pass)
 }
 
 /* From position `first` on where what lies below would stay as it is, else from the start. */
-static struct pass compute(const struct store_project *project, const struct store_commit *head,
+static struct pass compute(const struct store_project *project, struct branch_line_top top,
                            guint first)
 {
     guint n = project->commits->len;
     const struct catalogue_project *kept = (const struct catalogue_project *)project;
     struct pass pass = {.project = project,
-                        .head = head,
-                        .first = kept->has_line && head ? MIN(first, n) : 0,
+                        .head = top.head,
+                        .dropped = is_placed(project, top.dropped) ? top.dropped : NULL,
+                        .first = kept->has_line && top.head ? MIN(first, n) : 0,
                         .end_is_known = kept->line_end_is_known};
     pass.line = g_new0(guint8, n - pass.first + 1);
-    if (!head)
+    if (!top.head)
         return pass;
     mark_chain(&pass);
     if (pass.first > 0 && !enters_as_before(&pass)) {
@@ -97,30 +109,37 @@ static struct pass compute(const struct store_project *project, const struct sto
         pass.line = g_new0(guint8, n + 1);
         mark_chain(&pass);
     }
+    mark_dropped(&pass);
     mark_others(&pass);
     return pass;
 }
 
-guint8 *branch_line_states(const struct store_project *project, const struct store_commit *head)
+guint8 *branch_line_states(const struct store_project *project, struct branch_line_top top)
 {
-    return compute(project, is_placed(project, head) ? head : NULL, 0).line;
+    top.head = is_placed(project, top.head) ? top.head : NULL;
+    return compute(project, top, 0).line;
 }
 
-static const struct store_commit *default_head(const struct store_project *project)
+struct branch_line_top branch_line_top(const struct store_head *head)
 {
-    const struct store_head *head = store_head_find(project, project->default_branch);
-    return head ? head->commit : NULL;
+    bool is_forced = head && head->move == STORE_MOVE_FORCED;
+    return (struct branch_line_top){head ? head->commit : NULL, is_forced ? head->before : NULL};
+}
+
+static struct branch_line_top default_top(const struct store_project *project)
+{
+    return branch_line_top(store_head_find(project, project->default_branch));
 }
 
 void branch_line_update(struct catalogue_project *project, guint first)
 {
-    const struct store_commit *head = default_head(&project->pub);
-    if (!head && !project->has_line)
+    struct branch_line_top top = default_top(&project->pub);
+    if (!top.head && !project->has_line)
         return;
-    struct pass pass = compute(&project->pub, head, first);
+    struct pass pass = compute(&project->pub, top, first);
     for (guint i = pass.first; i < project->pub.commits->len; i++)
         commit_at(&project->pub, i)->line = (enum store_line)pass.line[i - pass.first];
-    project->has_line = head != NULL;
+    project->has_line = top.head != NULL;
     project->line_end_is_known = pass.end_is_known;
     g_free(pass.line);
 }
@@ -154,12 +173,13 @@ static bool any_comes_or_goes(const struct pass *pass)
     return false;
 }
 
-bool branch_line_differs(const struct store_project *project, const struct store_commit *head)
+bool branch_line_differs(const struct store_project *project, struct branch_line_top top)
 {
-    const struct store_commit *known = default_head(project);
-    bool is_new = head && !is_placed(project, head); /* of which nothing is known */
-    guint first = known && head && !is_new ? MIN(known->position, head->position) : 0;
-    struct pass pass = compute(project, is_new ? NULL : head, first);
+    const struct store_commit *known = default_top(project).head;
+    if (!is_placed(project, top.head)) /* of a new one nothing is known */
+        top.head = NULL;
+    guint first = known && top.head ? MIN(known->position, top.head->position) : 0;
+    struct pass pass = compute(project, top, first);
     bool differs = any_comes_or_goes(&pass);
     g_free(pass.line);
     return differs;
@@ -167,7 +187,7 @@ bool branch_line_differs(const struct store_project *project, const struct store
 
 bool branch_line_has_unknown(const struct store_project *project)
 {
-    for (guint i = project->commits->len; default_head(project) && i > 0; i--) {
+    for (guint i = project->commits->len; default_top(project).head && i > 0; i--) {
         const struct store_commit *commit = commit_at(project, i - 1);
         if (commit->n_runs > 0 && commit->line == STORE_LINE_UNKNOWN)
             return true;

@@ -7,16 +7,23 @@
 #include "server/store/catalogue.h"
 #include "server/store/store_branches.h"
 
-/* enum store_line of each commit by position, for a chain that begins at `head` (NULL: all
- * STORE_LINE_UNKNOWN). The caller frees it. */
-guint8 *branch_line_states(const struct store_project *project, const struct store_commit *head);
+/* Where a chain begins, and what a force-push took from it: the commit where the head was before.
+ */
+struct branch_line_top {
+    const struct store_commit *head, *dropped; /* each may be NULL */
+};
+struct branch_line_top branch_line_top(const struct store_head *head); /* NULL: no top */
+
+/* enum store_line of each commit by position; all STORE_LINE_UNKNOWN without a head. The caller
+ * frees it. */
+guint8 *branch_line_states(const struct store_project *project, struct branch_line_top top);
 
 /* Brings commit->line of the default branch up to date, from position `first` on where what lies
  * below is still true, else of all. */
 void branch_line_update(struct catalogue_project *project, guint first);
 
-/* Whether any run would come to or go from the default branch if its head were at `head`. */
-bool branch_line_differs(const struct store_project *project, const struct store_commit *head);
+/* Whether any run would come to or go from the default branch with that top. */
+bool branch_line_differs(const struct store_project *project, struct branch_line_top top);
 
 /* Whether a measured commit stands STORE_LINE_UNKNOWN to a default branch whose head is known. */
 bool branch_line_has_unknown(const struct store_project *project);

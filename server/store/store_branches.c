@@ -120,7 +120,7 @@ void store_branch_open(StoreBranch *branch, const struct store_project *project,
                             .is_default = strcmp(name, project->default_branch) == 0,
                             .head = store_head_find(project, name)};
     if (branch->head && !branch->is_default)
-        branch->line = branch_line_states(project, branch->head->commit);
+        branch->line = branch_line_states(project, branch_line_top(branch->head));
 }
 
 void store_branch_clear(StoreBranch *branch)

@@ -17,10 +17,11 @@ static int64_t now_ms(void)
 
 static bool rejudge_where_moved(struct store_writer *writer,
                                 const struct catalogue_project *project, const char *branch,
-                                const struct store_commit *head, GError **error)
+                                const struct store_head *head, GError **error)
 {
     return strcmp(branch, project->pub.default_branch) != 0 ||
-           !branch_line_differs(&project->pub, head) || store_write_rejudge(writer, project, error);
+           !branch_line_differs(&project->pub, branch_line_top(head)) ||
+           store_write_rejudge(writer, project, error);
 }
 
 static bool remove_head(struct store_writer *writer, struct store_write *write, GError **error)
@@ -118,7 +119,7 @@ static bool set_head(struct store_writer *writer, struct store_write *write, GEr
     warn_of_move(write, head);
     write->receipt.head = head;
     write->receipt.outcome = known ? STORE_UPDATED : STORE_CREATED;
-    return rejudge_where_moved(writer, project, head->branch, commit, error) &&
+    return rejudge_where_moved(writer, project, head->branch, head, error) &&
            sqlite_branch_set_head(writer->branches, project->pub.id, head, error);
 }
 

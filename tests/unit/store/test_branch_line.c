@@ -107,7 +107,7 @@ static void check_line(Store *store)
     g_autoptr(StoreSnapshot) snapshot = must_begin(reader);
     const struct store_project *project = store_project_find(snapshot, "demo");
     const struct store_head *head = store_head_find(project, project->default_branch);
-    g_autofree guint8 *line = branch_line_states(project, head ? head->commit : NULL);
+    g_autofree guint8 *line = branch_line_states(project, branch_line_top(head));
     for (guint i = 0; i < project->commits->len; i++) {
         const struct store_commit *commit = project->commits->pdata[i];
         g_assert_cmpuint(commit->line, ==, line[i]);
@@ -170,6 +170,29 @@ static void test_forced_and_removed(void)
     head_outcome_clear(&outcome);
     fixture_reopen(&fixture);
     g_assert_cmpint(line_of(fixture.store, 2), ==, STORE_LINE_UNKNOWN);
+    fixture_end(&fixture);
+}
+
+/* What was forced off the end of the branch is not what comes after a head that is behind. */
+static void test_forced_back(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    tell_history(fixture.store);
+    must_put_run(fixture.store, make_run("dropped", "A", 13));
+    must_move(fixture.store, "main", 13, STORE_CREATED, STORE_MOVE_MADE);
+    must_move(fixture.store, "main", 2, STORE_UPDATED, STORE_MOVE_FORCED);
+    g_assert_cmpint(line_of(fixture.store, 13), ==, STORE_LINE_OFF);
+    g_assert_cmpuint(count_rejudge(fixture.store), ==, 1);
+    tell(fixture.store, 14, 13, -1);
+    tell(fixture.store, 20, 2, -1);
+    g_assert_cmpint(line_of(fixture.store, 14), ==, STORE_LINE_OFF);
+    g_assert_cmpint(line_of(fixture.store, 20), ==, STORE_LINE_BEYOND);
+    fixture_reopen(&fixture);
+    g_assert_cmpint(line_of(fixture.store, 12), ==, STORE_LINE_OFF);
+    must_move(fixture.store, "main", 20, STORE_UPDATED, STORE_MOVE_FORWARD);
+    g_assert_cmpint(line_of(fixture.store, 12), ==, STORE_LINE_OFF);
+    check_line(fixture.store);
     fixture_end(&fixture);
 }
 
@@ -359,6 +382,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/branch-line/chain", test_chain);
     g_test_add_func("/branch-line/forced-and-removed", test_forced_and_removed);
+    g_test_add_func("/branch-line/forced-back", test_forced_back);
     g_test_add_func("/branch-line/at-least", test_at_least);
     g_test_add_func("/branch-line/parents-come-later", test_parents_come_later);
     g_test_add_func("/branch-line/rejudge", test_rejudge);
