@@ -70,10 +70,12 @@ void api_index(HttpRequest *request)
     json_writer_string(&writer, "version", context->version);
     json_writer_object(&writer, "links");
     json_writer_string(&writer, "openapi", "/api/openapi.json");
+    json_writer_string(&writer, "documentation", "/api.html");
     json_writer_string(&writer, "runs", "/api/runs");
     json_writer_string(&writer, "projects", "/api/projects");
     json_writer_string(&writer, "benchmarks", "/api/benchmarks");
     json_writer_string(&writer, "series", "/api/series");
+    json_writer_string(&writer, "points", "/api/points");
     json_writer_string(&writer, "changes", "/api/changes");
     json_writer_string(&writer, "machines", "/api/machines");
     json_writer_string(&writer, "health", "/healthz");

@@ -264,13 +264,13 @@ static void free_list(gpointer item)
     g_free(list);
 }
 
-/* The first page, or NULL: with the error, or with none where the client has it already. */
+/* The first page, or NULL: with the error, or with none where the request is answered. */
 static GString *first_page(struct api_list *list, GError **error)
 {
     int64_t version = store_version(list->snapshot, NULL);
     if (list->spec->open && !list->spec->open(list, &version, error))
         return NULL;
-    if (http_not_modified(list->request, version, http_format_type(list->format)))
+    if (http_answered(list->request, version, http_format_type(list->format)))
         return NULL;
     g_autoptr(GString) body = g_string_sized_new(4096);
     return render(list, body, error) ? g_steal_pointer(&body) : NULL;

@@ -11,7 +11,8 @@
 struct http_kept_bytes {
     char *tag; /* with the suffix of its coding: its place in the table */
     GBytes *bytes;
-    GList *link; /* most recently used first */
+    GPtrArray *headers; /* struct http_pair *: those that its handler added */
+    GList *link;        /* most recently used first */
 };
 
 static size_t cost(const struct http_kept_bytes *kept)
@@ -24,6 +25,7 @@ static void kept_free(gpointer item)
     struct http_kept_bytes *kept = item;
     g_free(kept->tag);
     g_bytes_unref(kept->bytes);
+    g_ptr_array_unref(kept->headers);
     g_free(kept);
 }
 
@@ -41,8 +43,8 @@ void http_answers_clear(struct http_answers *answers)
     pthread_mutex_destroy(&answers->lock);
 }
 
-/* A new reference, or NULL. */
-static GBytes *look_up(struct http_answers *answers, const char *tag)
+/* A new reference, or NULL; and a copy of the headers. */
+static GBytes *look_up(struct http_answers *answers, const char *tag, GPtrArray **out_headers)
 {
     GBytes *bytes = NULL;
     pthread_mutex_lock(&answers->lock);
@@ -51,18 +53,20 @@ static GBytes *look_up(struct http_answers *answers, const char *tag)
         g_queue_unlink(&answers->order, kept->link);
         g_queue_push_head_link(&answers->order, kept->link);
         bytes = g_bytes_ref(kept->bytes);
+        *out_headers = http_pairs_copy(kept->headers);
     }
     pthread_mutex_unlock(&answers->lock);
     return bytes;
 }
 
-static void add(struct http_answers *answers, const char *tag, GBytes *bytes)
+static void add(struct http_answers *answers, const char *tag, const struct http_answer *answer)
 {
     pthread_mutex_lock(&answers->lock);
     if (!g_hash_table_contains(answers->by_tag, tag)) {
         struct http_kept_bytes *kept = g_new0(struct http_kept_bytes, 1);
         kept->tag = g_strdup(tag);
-        kept->bytes = g_bytes_ref(bytes);
+        kept->bytes = g_bytes_ref(answer->shared);
+        kept->headers = http_pairs_copy(answer->headers);
         g_queue_push_head(&answers->order, kept);
         kept->link = answers->order.head;
         g_hash_table_insert(answers->by_tag, kept->tag, kept);
@@ -84,7 +88,8 @@ bool http_answered(HttpRequest *request, int64_t version, const char *content_ty
     bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
     for (int is_gzip = takes_gzip; is_gzip >= 0; is_gzip--) {
         g_autofree char *tag = http_etag_opaque(answer->etag, is_gzip);
-        GBytes *bytes = look_up(&request->server->answers, tag);
+        g_autoptr(GPtrArray) headers = NULL;
+        GBytes *bytes = look_up(&request->server->answers, tag, &headers);
         /* One that was not compressed on request is not what a client that takes gzip would get. */
         if (bytes && takes_gzip && !is_gzip && g_bytes_get_size(bytes) > HTTP_GZIP_MIN_BYTES)
             g_clear_pointer(&bytes, g_bytes_unref);
@@ -92,6 +97,8 @@ bool http_answered(HttpRequest *request, int64_t version, const char *content_ty
             continue;
         http_answer_begin(request, 200, content_type);
         answer->is_gzip = is_gzip;
+        g_ptr_array_unref(answer->headers);
+        answer->headers = g_steal_pointer(&headers);
         http_answer_share(answer, bytes);
         return true;
     }
@@ -108,5 +115,5 @@ void http_answers_keep(HttpRequest *request)
     g_autofree char *tag = http_etag_opaque(answer->etag, answer->is_gzip);
     GBytes *bytes = g_bytes_new_take(answer->bytes, answer->length);
     http_answer_share(answer, bytes);
-    add(&request->server->answers, tag, bytes);
+    add(&request->server->answers, tag, answer);
 }

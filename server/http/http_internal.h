@@ -196,6 +196,7 @@ HttpRequest *http_request_new(struct http_connection *connection, struct MHD_Con
 void http_request_ref(HttpRequest *request);
 void http_request_unref(HttpRequest *request);
 void http_pair_free(struct http_pair *pair);
+GPtrArray *http_pairs_copy(const GPtrArray *pairs); /* http_query.c */
 
 /* http_exchange.c: libmicrohttpd's callbacks. */
 void *http_exchange_target(void *loop, const char *target, struct MHD_Connection *mhd);

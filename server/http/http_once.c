@@ -113,18 +113,6 @@ static struct http_kept *kept_add(struct http_once *once, const char *name, cons
     return kept;
 }
 
-static GPtrArray *headers_copy(const GPtrArray *headers)
-{
-    GPtrArray *copy = g_ptr_array_new_with_free_func((GDestroyNotify)http_pair_free);
-    for (guint i = 0; i < headers->len; i++) {
-        const struct http_pair *pair = g_ptr_array_index(headers, i);
-        struct http_pair *own = g_new(struct http_pair, 1);
-        *own = (struct http_pair){g_strdup(pair->name), g_strdup(pair->value)};
-        g_ptr_array_add(copy, own);
-    }
-    return copy;
-}
-
 /* What is to be said to a request whose key is known. */
 struct replay {
     bool is_answered, is_other;
@@ -143,7 +131,7 @@ static void replay_take(struct replay *replay, const struct http_kept *kept, con
     replay->status = kept->status;
     replay->content_type = g_strdup(kept->content_type);
     replay->body = kept->body ? g_bytes_ref(kept->body) : NULL;
-    replay->headers = headers_copy(kept->headers);
+    replay->headers = http_pairs_copy(kept->headers);
 }
 
 /* ---- Its users ---- */
@@ -222,7 +210,7 @@ void http_once_keep(HttpRequest *request)
         kept->status = answer->status;
         kept->content_type = g_strdup(answer->content_type);
         kept->body = answer->bytes ? g_bytes_new(answer->bytes, answer->length) : NULL;
-        kept->headers = headers_copy(answer->headers);
+        kept->headers = http_pairs_copy(answer->headers);
         once->bytes += kept_bytes(kept);
         make_room(once, g_get_monotonic_time());
     }

@@ -39,6 +39,18 @@ void http_pair_free(struct http_pair *pair)
     g_free(pair);
 }
 
+GPtrArray *http_pairs_copy(const GPtrArray *pairs)
+{
+    GPtrArray *copy = g_ptr_array_new_with_free_func((GDestroyNotify)http_pair_free);
+    for (guint i = 0; i < pairs->len; i++) {
+        const struct http_pair *pair = g_ptr_array_index(pairs, i);
+        struct http_pair *own = g_new(struct http_pair, 1);
+        *own = (struct http_pair){g_strdup(pair->name), g_strdup(pair->value)};
+        g_ptr_array_add(copy, own);
+    }
+    return copy;
+}
+
 static struct http_pair *pair_decode(const char *text, size_t length)
 {
     const char *equals = memchr(text, '=', length);

@@ -254,6 +254,7 @@ static inline void handle_kept(HttpRequest *request)
     int number = atomic_fetch_add(&fixture->created, 1);
     for (gint64 i = limit ? g_ascii_strtoll(limit, NULL, 10) : 1; i > 0; i--)
         g_string_append_printf(text, "number %d\n", number);
+    http_response_header(request, "Link", "<next>");
     http_respond(request, 200, HTTP_TEXT, text);
 }
 

@@ -160,6 +160,7 @@ static void assert_kept(struct fixture *own, const char *target, const char *hea
     g_autofree char *coding = answer_header(&answer, "Content-Encoding");
     GByteArray *body = coding ? gunzip(answer.body) : g_byte_array_ref(answer.body);
     g_assert_cmpuint(answer.status, ==, 200);
+    assert_header(&answer, "Link", "<next>");
     if (body->len < strlen(begins) || memcmp(body->data, begins, strlen(begins)) != 0)
         g_error("%s: %.*s instead of %s", target, (int)MIN(body->len, 20u), body->data, begins);
     g_byte_array_unref(body);
