@@ -175,10 +175,12 @@ static bool plan_values(struct store_writer *writer, const struct store_rename *
         char *name = line_value_key(rename->name, value->param, value->value);
         if (g_strcmp0(g_hash_table_lookup(values, name), value->target) != 0)
             change->is_known = false;
-        if (value->target)
+        if (value->target) {
             g_hash_table_replace(values, name, g_strdup(value->target));
-        else
-            g_hash_table_remove(values, name), g_free(name);
+        } else {
+            g_hash_table_remove(values, name);
+            g_free(name);
+        }
     }
     for (guint i = 0; i < rename->values->len; i++) {
         const struct store_value_name *value = rename->values->pdata[i];
