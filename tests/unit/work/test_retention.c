@@ -235,7 +235,7 @@ static void test_gone_meanwhile(void)
     begin(&at);
     int64_t seq = put(&at, branch_run(&at, "main", 0)), dropped_ms;
     put(&at, branch_run(&at, "main", 1));
-    g_autoptr(Run) document = stored(&at, seq, &dropped_ms);
+    run_free(stored(&at, seq, &dropped_ms));
     g_assert_cmpint(dropped_ms, ==, 0);
     GArray *dropped = g_array_new(FALSE, FALSE, sizeof(struct store_dropped));
     struct store_dropped item = {.run_seq = seq, .results = g_byte_array_new()};
