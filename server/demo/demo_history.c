@@ -10,7 +10,7 @@
 
 #define SAMPLES         8u
 #define HOURS_BETWEEN   8 /* commits */
-#define PULL_REQUEST_AT (DEMO_COMMITS - 6u)
+#define PULL_REQUEST_AT (DEMO_COMMITS - 1u)
 #define PULL_REQUEST    DEMO_COMMITS /* its own number */
 #define DISTURBED_SHARE 0.004
 
@@ -207,7 +207,7 @@ static void fill_commit(const DemoHistory *history, guint number, struct run_com
     if (number > 0)
         commit->parents[0] = sha_of(history, parent);
     commit->has_time = true;
-    commit->time_s = is_aside ? time_of(history, parent) + 5400 : time_of(history, number);
+    commit->time_s = is_aside ? time_of(history, parent) + 1200 : time_of(history, number);
     commit->author = g_strdup(demo_author(number));
     commit->subject = g_strdup(is_aside ? "pool: a wider queue" : demo_subject(number));
 }
@@ -251,7 +251,8 @@ static void add_param(struct run_result *result, const char *param)
 
 static struct run_result *result_of(DemoHistory *history, struct demo_case *one)
 {
-    double ns[SYNTHETIC_SAMPLES_MAX], factor = history->commit == PULL_REQUEST ? 0.97 : 1;
+    double ns[SYNTHETIC_SAMPLES_MAX];
+    double factor = history->commit == PULL_REQUEST && has_param(one, "executor=steal") ? 0.93 : 1;
     bool is_disturbed = synthetic_uniform(&history->random) < DISTURBED_SHARE;
     guint n = synthetic_stream_next(&one->stream, ns);
     for (guint i = 0; i < n; i++)

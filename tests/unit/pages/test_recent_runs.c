@@ -46,6 +46,10 @@ static void test_last_commits_in_their_order(void)
     fixture_begin(&fixture);
     for (guint i = 0; i < 80; i++) /* the newest come first */
         must_put_run(fixture.store, run_of(79 - i, "box", "main"));
+    Run *again = run_of(79, "box", "main"); /* two runs of a commit are one commit */
+    g_free(again->id);
+    again->id = g_strdup("again");
+    must_put_run(fixture.store, again);
     must_put_run(fixture.store, run_of(90, "box", "aside"));
     must_put_run(fixture.store, run_of(85, "other", "main"));
     g_autoptr(StoreReader) reader = must_read(fixture.store);
@@ -88,8 +92,10 @@ static void test_reference(void)
     g_array_set_size(points, 0);
     for (guint i = 0; i < 40; i++)
         add_point(points, i < 10 ? 1000 : 100, false, 0); /* older ones do not count */
-    add_point(points, 900, true, 0);                      /* a flagged one neither */
-    add_point(points, 900, false, 1);
+    for (guint i = 0; i < 16; i++) {
+        add_point(points, 900, true, 0); /* flagged ones and bounds neither */
+        add_point(points, 900, false, 1);
+    }
     add_point(points, 110, false, 0);
     struct recent_reference reference = recent_reference_of(points);
     g_assert_cmpuint(reference.n, ==, RECENT_REFERENCE_COMMITS);
