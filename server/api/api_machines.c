@@ -100,21 +100,28 @@ static void write_fact(struct json_writer *writer, const char *name, const char 
     json_writer_end(writer);
 }
 
+/* Whether the fact at `b` comes before (below 0), after or with the one at `a`, by name. */
+static int compare_facts(const GPtrArray *before, guint b, const GPtrArray *after, guint a)
+{
+    if (b == before->len)
+        return 1;
+    if (a == after->len)
+        return -1;
+    return strcmp(((const struct run_param *)before->pdata[b])->name,
+                  ((const struct run_param *)after->pdata[a])->name);
+}
+
 /* Both are sorted by name. */
 static void write_differences(struct json_writer *writer, const GPtrArray *before,
                               const GPtrArray *after)
 {
     guint b = 0, a = 0;
     while (b < before->len || a < after->len) {
-        const struct run_param *left =
-            b < before->len ? (const struct run_param *)before->pdata[b] : NULL;
-        const struct run_param *right =
-            a < after->len ? (const struct run_param *)after->pdata[a] : NULL;
-        int order = !left ? 1 : !right ? -1 : strcmp(left->name, right->name);
-        write_fact(writer, order <= 0 ? left->name : right->name, order <= 0 ? left->value : NULL,
-                   order >= 0 ? right->value : NULL);
-        b += order <= 0;
-        a += order >= 0;
+        int order = compare_facts(before, b, after, a);
+        const struct run_param *first = order <= 0 ? before->pdata[b++] : after->pdata[a];
+        const struct run_param *second = order >= 0 ? after->pdata[a++] : NULL;
+        write_fact(writer, first->name, order <= 0 ? first->value : NULL,
+                   second ? second->value : NULL);
     }
 }
 
