@@ -103,6 +103,18 @@ test("github-action-benchmark's data.js goes to the server as it is, which takes
   assert.match((await world.expect(2, ["import", "--from", "github-action-benchmark", "--machine", "m", "--server", faulty.url, data])).stderr, /answers 422: it is empty/);
 });
 
+test("data.js ends as runs at their commits", async () => {
+  real = await (await RealServer.at(world)).start();
+  const commit = (i: number): object => ({ id: i.toString(16).padStart(40, "d"), message: `c${i}\n\nmore`, timestamp: `2024-05-0${i}T10:00:00+02:00`, url: "https://h/o/r", author: { name: "An Author" } });
+  const entry = (i: number): object => ({ commit: commit(i), date: Date.UTC(2024, 4, i, 9), tool: "customBiggerIsBetter", benches: [{ name: "Rate", unit: "ops/s", value: 100 + i }] });
+  const data = { lastUpdate: 0, repoUrl: "https://h/o/r", entries: { Suite: [entry(1), entry(2)] } };
+  const file = world.file("history.js", `window.BENCHMARK_DATA = ${JSON.stringify(data)};\n`);
+  const args = ["import", "--from", "github-action-benchmark", "--machine", "ci-7", "--branch", "main", "--server", real.url, file];
+  for (let time = 0; time < 2; time++) assert.match((await world.expect(0, args)).stderr, /2 runs sent, 0 left out$/m);
+  const { runs } = await real.get("/api/runs?machine=ci-7&project=o%2Fr");
+  assert.deepEqual(runs.map((run: any) => run.commit.subject).sort(), ["c1", "c2"]);
+});
+
 test("a server that is away keeps what was read in the spool, and ends the import", async () => {
   const outcome = await world.expect(4, ["import", "--from", "codespeed", "--server", "http://127.0.0.1:9", "--deliver-timeout", "0", dump]);
   assert.match(outcome.stderr, /not delivered to http:\/\/127\.0\.0\.1:9: /);
