@@ -20,9 +20,8 @@ void series_pattern_clear(struct series_pattern *pattern)
     g_clear_pointer(&pattern->metric, g_free);
 }
 
-/* `*` stands for any text, the empty one too; all else for itself. Where a letter does not fit, the
- * last star takes one more: earlier ones never need to. */
-static bool glob_fits(const char *glob, const char *text)
+/* Where a letter does not fit, the last star takes one more: earlier ones never need to. */
+bool series_pattern_glob(const char *glob, const char *text)
 {
     const char *star = NULL, *resume = NULL;
 
@@ -70,7 +69,7 @@ bool series_pattern_fits(const struct series_pattern *pattern, const struct seri
 {
     return (!pattern->machine || strcmp(pattern->machine, names->machine) == 0) &&
            (!pattern->metric || strcmp(pattern->metric, names->metric) == 0) &&
-           (!pattern->bench || glob_fits(pattern->bench, names->bench)) &&
+           (!pattern->bench || series_pattern_glob(pattern->bench, names->bench)) &&
            params_fit(pattern->params, names->params);
 }
 

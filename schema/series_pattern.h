@@ -22,6 +22,9 @@ struct series_names {
 void series_pattern_init(struct series_pattern *pattern);
 void series_pattern_clear(struct series_pattern *pattern);
 
+/* `*` stands for any text, the empty one too; all else for itself. */
+bool series_pattern_glob(const char *glob, const char *text);
+
 bool series_pattern_fits(const struct series_pattern *pattern, const struct series_names *names);
 
 /* Which of two is the more specific: > 0 the first, < 0 the second, 0 neither. The first difference

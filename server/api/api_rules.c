@@ -11,8 +11,7 @@
 #include "schema/rules_parse.h"
 #include <string.h>
 
-#define BODY_BYTES_MAX (1u << 20)
-#define LOG_LIMIT      100
+#define LOG_LIMIT 100
 
 /* ---- GET
  * ------------------------------------------------------------------------------------------------------
@@ -146,25 +145,6 @@ static const struct field trial_fields[] = {
 };
 static const struct field_table trial_table = {"a trial", trial_fields, G_N_ELEMENTS(trial_fields)};
 
-static bool parse_trial(HttpRequest *request, struct trial_body *body, Faults *faults,
-                        GError **error)
-{
-    static const struct place top = {0};
-    size_t length;
-    const char *bytes = http_request_body(request, &length);
-    if (length > BODY_BYTES_MAX) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_TOO_LARGE,
-                    "the rules have %zu bytes; up to %u are taken", length, BODY_BYTES_MAX);
-        return false;
-    }
-    json_t *root = document_load(bytes, length, error);
-    if (!root)
-        return false;
-    document_read((struct reading){faults, &top}, root, &trial_table, body);
-    json_decref(root);
-    return document_conclude(faults, error);
-}
-
 static const char *word_of(int verdict)
 {
     return verdict < 0 ? "regressed" : verdict > 0 ? "improved" : NULL;
@@ -255,7 +235,7 @@ void api_rules_try(HttpRequest *request)
     g_autoptr(Faults) faults = faults_new();
     g_autoptr(RulesTrial) trial = NULL;
     struct trial_body body = {.commits = RULES_TRIAL_COMMITS};
-    if (parse_trial(request, &body, faults, &error)) {
+    if (api_body_read(request, &trial_table, &body, faults, &error)) {
         const struct rules_trial_request wanted = {.project =
                                                        http_request_segment(request, "project"),
                                                    .rules = body.rules,

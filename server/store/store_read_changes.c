@@ -30,7 +30,8 @@ GArray *store_analysis_queue_after(StoreSnapshot *snapshot, int64_t seq, guint l
 
 int64_t store_latest_run_seq(StoreSnapshot *snapshot)
 {
-    return snapshot->catalogue->last.run;
+    const GPtrArray *runs = snapshot->catalogue->runs;
+    return runs->len > 0 ? ((const struct store_run *)runs->pdata[runs->len - 1])->seq : 0;
 }
 
 bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GError **error)

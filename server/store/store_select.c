@@ -5,6 +5,7 @@
  * other on, so that neither is walked where the other matches rarely. Any thread, within a
  * snapshot. */
 #include "schema/number.h"
+#include "schema/series_pattern.h"
 #include "server/store/catalogue_lines.h"
 #include "server/store/store_internal.h"
 #include <string.h>
@@ -98,27 +99,6 @@ static bool params_match(const struct store_filter *filter, const struct store_b
     return true;
 }
 
-/* `*` stands for any text, also for none: the latest one takes as much as it must. */
-static bool pattern_matches(const char *pattern, const char *text)
-{
-    const char *after_star = NULL, *taken_to = NULL;
-    while (*text) {
-        if (*pattern == '*') {
-            after_star = ++pattern;
-            taken_to = text;
-        } else if (*pattern == *text) {
-            pattern++;
-            text++;
-        } else if (after_star) {
-            pattern = after_star;
-            text = ++taken_to;
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
 /* Benches are asked for by name or alias, else by pattern. */
 static bool bench_matches(const struct store_filter *filter,
                           const struct store_benchmark *benchmark)
@@ -129,7 +109,7 @@ static bool bench_matches(const struct store_filter *filter,
         const char *asked = filter->benches->pdata[i];
         const struct store_benchmark *named = store_benchmark_find(benchmark->project, asked);
         if (named ? named == benchmark
-                  : strchr(asked, '*') && pattern_matches(asked, benchmark->name))
+                  : strchr(asked, '*') && series_pattern_glob(asked, benchmark->name))
             return true;
     }
     return false;
