@@ -51,7 +51,8 @@ struct delivery_totals {
 bool delivery_drain(Delivery *delivery, struct delivery_totals *out_totals, GError **error);
 
 /* Posts to another path of the server, with the same patience, without the spool: true where the
- * answer is 2xx; else ERROR_BUSY (not now), ERROR_INVALID (refused) or ERROR_NOT_FOUND, with why. */
+ * answer is 2xx; else ERROR_BUSY (not now), ERROR_INVALID (refused) or ERROR_NOT_FOUND, with why.
+ */
 bool delivery_post(Delivery *delivery, const char *path, const char *bytes, gsize length,
                    GError **error);
 /* The same with PUT. */
