@@ -27,18 +27,25 @@ static bool is_moved(const struct comparison_row *row)
 
 /* ---- What moved ------------------------------------------------------------------------------ */
 
+/* The branch's values around this commit. One that is not on the branch stands after what came
+ * before it. */
 static bool write_spark(Html *html, const struct commit_view *view,
-                        const struct store_series *series, GError **error)
+                        const struct comparison_row *row, GError **error)
 {
-    double values[RECENT_COMMITS_MAX];
-    guint n = 0, marked = G_MAXUINT;
-    g_autoptr(GArray) points = recent_runs_points(view->recent, view->snapshot, series, error);
+    double values[RECENT_COMMITS_MAX + 1];
+    guint n = 0, n_before = 0, marked = G_MAXUINT;
+    g_autoptr(GArray) points = recent_runs_points(view->recent, view->snapshot, row->series, error);
     if (!points)
         return false;
-    for (guint i = 0; i < points->len && n < G_N_ELEMENTS(values); i++) {
+    for (guint i = 0; i < points->len && n < RECENT_COMMITS_MAX; i++) {
         const struct commit_point *point = &g_array_index(points, struct commit_point, i);
         marked = point->position == view->commit->position ? n : marked;
+        n_before += point->position < view->commit->position ? 1 : 0;
         values[n++] = point->center;
+    }
+    if (marked == G_MAXUINT) {
+        values[n_before] = row->head.level;
+        n = n_before + 1;
     }
     const struct chart_spark spark = {values, n, "The values around this commit, which is marked",
                                       marked, NULL};
@@ -56,7 +63,7 @@ static bool write_row(Html *html, const struct commit_view *view, const struct c
     html_literal(html, "</td><td class=\"num\">");
     series_parts_effect(html, row->result.effect, row->result.low, row->result.high);
     html_literal(html, "</td><td class=\"trend\">");
-    if (!write_spark(html, view, row->series, error))
+    if (!write_spark(html, view, row, error))
         return false;
     html_literal(html, "</td><td class=\"num\">");
     series_parts_move(html, row->series, row->base.level, row->head.level);

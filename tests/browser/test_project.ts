@@ -8,10 +8,10 @@ import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
 import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
 import { send } from "./support/history";
-import { BENCH, END, judged, main, MACHINE, postSteps, PROJECT, SIDE, STEP_AT } from "./support/steps";
+import { BENCH, END, judged, main, MACHINE, postSteps, PROJECT, runOf, SIDE, STEP_AT } from "./support/steps";
 
 let server: Server, browser: Browser;
-const HOUR = 3_600_000;
+const HOUR = 3_600_000, FASTER = { ...SIDE, sha: "6".repeat(40), subject: "pool: as fast as before" };
 
 /** Hourly runs of two machines; `old` sent its last one two days ago. */
 async function postSilence(): Promise<void> {
@@ -29,6 +29,8 @@ before(async () => {
   server = await startServer();
   await postSteps(server);
   await judged(server, `steps-${END}`);
+  await send(server.origin, "POST", "/api/runs", runOf(0, { id: "faster", commit: FASTER, branch: "faster-queue", reason: "pull-request" }));
+  await judged(server, "faster");
   await postSilence();
   browser = await launch();
 });
@@ -44,7 +46,7 @@ test("home tells what waits, how the levels stand, how far detection came, and w
   const { page, assertClean, close } = await open(browser, server.origin, "/");
   const steps = page.locator("tbody tr", { hasText: /^steps/ }), beat = page.locator("tbody tr", { hasText: /^beat/ });
   assert.match((await steps.textContent())!, /3 benchmarks?|4 benchmarks/);
-  assert.match((await steps.textContent())!, /\d\.\d % worse over 45 commits▼ 10 worse ▲ 4 better worst: ThreadPoolSpawn (real_time by \+1[0-3]|items_per_second by −1[01])\.\d %/);
+  assert.match((await steps.textContent())!, /\d\.\d % worse over 46 commits▼ 10 worse ▲ 4 better worst: ThreadPoolSpawn (real_time by \+1[0-3]|items_per_second by −1[01])\.\d %/);
   assert.match((await steps.textContent())!, /20 of 22 series judged|all 22 series judged/);
   assert.match((await steps.locator("svg.spark").getAttribute("aria-label"))!, /^Geometric mean of all levels over the last \d+ commits: .* worse$/);
   assert.match((await beat.textContent())!, /none.*old silent for 50 h.*all 2 series judged/);
@@ -72,6 +74,19 @@ test("from home to the culprit in three clicks", async () => {
   assert.ok(Math.abs(marked.at - (4 + (112 * STEP_AT) / (marked.points - 1))) < 0.1, `the dot is at this commit: ${JSON.stringify(marked)}`);
   await moved.first().locator("th a").click();
   assert.ok(page.url().includes(`/b/${BENCH}?metric=real_time`));
+  assertClean();
+  await close();
+});
+
+test("a pull request's value stands marked behind those of the branch it left", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}/c/${FASTER.sha}`);
+  const faster = page.locator("#moved tbody tr", { hasText: "items_per_second" }).filter({ hasText: "fifo" }).first();
+  assert.match((await faster.textContent())!, /▲ improved\+1[0-3]\.\d %/);
+  const spark = await faster.locator("svg.spark").evaluate((svg) => ({
+    dot: ["cx", "cy"].map((name) => Number(svg.querySelector("circle")!.getAttribute(name))), line: svg.querySelector(".stroke")!.getAttribute("d")!.slice(1).split("L").map((at) => at.split(" ").map(Number)),
+  }));
+  assert.deepEqual(spark.dot, spark.line.at(-1), "the dot is the last value");
+  assert.ok(spark.dot[1]! < spark.line.at(-2)![1]! - 5, "which is above the branch's");
   assertClean();
   await close();
 });
