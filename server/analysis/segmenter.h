@@ -39,11 +39,13 @@ struct segmenter_rules {
     guint sharp_values; /* a sharp move shows between so many values before and after */
     double sharp_share; /* ... by this share of the effect */
     double sharp_least; /* ... and of the least effect */
+    /* Who looks after each value must ask for more the longer he looks: the limit of p_shift is
+     * divided by values / looks where more than `looks` values follow the place. A move that the fit
+     * is surer of passes below p_welch_joint, too, where p_shift * p_welch * values^2 is below
+     * p_joint. */
     double p_shift, p_welch, p_rank;
-    double p_welch_joint;
     double looks;
-    double p_joint;     /* of p_shift * p_welch * (values from the place on)^2: who looks after each
-                           value must ask for more the longer he looks */
+    double p_welch_joint, p_joint;
     double hold_p;      /* a held place is dropped above these limits times this */
     double hold_effect; /* ... or below this share of the effect asked of a new one */
     guint local_values; /* before and after a place from which the noise about it is taken … */
