@@ -126,7 +126,7 @@ static double move_of(GHashTable *cases, guint n_before, guint n_runs)
     for (guint i = 0; i < n_before; i++) {
         double off = g_array_index(runs, double, i);
         spread += isfinite(off) ? off * off : 0;
-        n_known += isfinite(off);
+        n_known += isfinite(off) ? 1 : 0;
     }
     if (n_known < 3)
         return 0;

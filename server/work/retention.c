@@ -198,8 +198,10 @@ static bool work_off(Retention *retention, const char *name)
         pthread_mutex_lock(&retention->mutex);
         retention->status.waiting = left;
         pthread_mutex_unlock(&retention->mutex);
+        if (left == 0 && error)
+            say(retention, "retention", error);
         if (left == 0)
-            return error ? (say(retention, "retention", error), false) : say_done(retention, name);
+            return !error && say_done(retention, name);
         if (!delete_runs(retention, plan) || !drop_samples(retention, plan, &error)) {
             if (error)
                 say(retention, "retention", error);
