@@ -101,6 +101,19 @@ static bool parse_rules(HttpRequest *request, struct store_retention_rules *rule
     return document_conclude(faults, error);
 }
 
+/* False: the request has been answered with what is wrong. */
+static bool take_rules(HttpRequest *request, struct store_retention_rules *rules)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Faults) faults = faults_new();
+    if (!api_body_check_json(request))
+        return false;
+    bool fine = parse_rules(request, rules, faults, &error);
+    if (!fine)
+        http_respond_error(request, error, faults);
+    return fine;
+}
+
 /* ---- Looking
  * ---------------------------------------------------------------------------------------------------
  */
@@ -173,13 +186,8 @@ void api_retention_try(HttpRequest *request)
 {
     struct store_retention_rules rules;
     g_autoptr(GError) error = NULL;
-    g_autoptr(Faults) faults = faults_new();
-    if (!api_body_check_json(request))
+    if (!take_rules(request, &rules))
         return;
-    if (!parse_rules(request, &rules, faults, &error)) {
-        http_respond_error(request, error, faults);
-        return;
-    }
     StoreSnapshot *snapshot = context_snapshot(request);
     if (!snapshot)
         return;
@@ -227,14 +235,8 @@ static void put_done(const struct store_receipt *receipt, void *user)
 void api_retention_put(HttpRequest *request)
 {
     struct store_retention_rules rules;
-    g_autoptr(GError) error = NULL;
-    g_autoptr(Faults) faults = faults_new();
-    if (!api_body_check_json(request))
+    if (!take_rules(request, &rules))
         return;
-    if (!parse_rules(request, &rules, faults, &error)) {
-        http_respond_error(request, error, faults);
-        return;
-    }
     struct store_retention_write *write = g_new0(struct store_retention_write, 1);
     write->project = g_strdup(http_request_segment(request, "project"));
     write->has_rules = true;
