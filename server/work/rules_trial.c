@@ -7,6 +7,8 @@
 #include "server/work/series_judge.h"
 #include <math.h>
 
+#define SERIES_AT_ONCE 256u /* that rules are resolved for while a writer may wait */
+
 const char *rules_trial_what_name(enum rules_trial_what what)
 {
     static const char *const names[] = {"added", "gone", "turned", "same"};
@@ -210,26 +212,38 @@ static bool try_id(struct trial *trial, StoreReader *reader, int64_t id, GError 
  * -------------------------------------------------------------------------------------------------
  */
 
-static GArray *find_touched(struct trial *trial, StoreReader *reader, GError **error)
+/* Looks at some series from `*inout_next` on, in a snapshot of their own. False with an error. */
+static bool find_some(struct trial *trial, StoreReader *reader, guint *inout_next, GArray *ids,
+                      GError **error)
 {
     g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(reader, error);
     const struct store_project *project =
         snapshot ? store_project_find(snapshot, trial->request->project) : NULL;
-    if (!project) {
-        if (snapshot)
-            g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND, "no project is named \"%s\"",
-                        trial->request->project);
-        return NULL;
-    }
+    if (snapshot && !project)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND, "no project is named \"%s\"",
+                    trial->request->project);
+    if (!project)
+        return false;
+    guint n = project->series->len, end = MIN(n, *inout_next + SERIES_AT_ONCE);
     trial->result->commits = MIN(trial->request->commits, project->commits->len);
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (guint i = 0; i < project->series->len; i++) {
+    for (guint i = *inout_next; i < end; i++) {
         const struct store_series *series = project->series->pdata[i];
         struct side sides[2];
         if (sides_of(trial, series, sides))
             g_array_append_val(ids, series->id);
     }
-    return ids;
+    *inout_next = end < n ? end : G_MAXUINT;
+    return true;
+}
+
+/* Ids of the series that the rules judge otherwise. */
+static GArray *find_touched(struct trial *trial, StoreReader *reader, GError **error)
+{
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (guint next = 0; next != G_MAXUINT;)
+        if (!find_some(trial, reader, &next, ids, error))
+            return NULL;
+    return g_steal_pointer(&ids);
 }
 
 static int compare_rows(gconstpointer a, gconstpointer b)
