@@ -8,6 +8,9 @@
  * page ends early where its text passes API_LIST_BYTES_MAX; `next` then leads on, so nothing is cut
  * in silence.
  *
+ * What was given is given again to whoever asks the same (http_answered): a list holds nothing of
+ * who asks, and `open` says a version that changes with whatever its rows show.
+ *
  * CSV and NDJSON have no place for `next`: without `limit` they are the whole list, made page by
  * page while it is sent, each page from a snapshot of its own. */
 #pragma once

@@ -49,8 +49,9 @@ static bool parse_bound(const HttpRequest *request, const char *name, struct lin
 
 bool line_query_parse(const HttpRequest *request, struct line_query *query, GError **error)
 {
-    *query = (struct line_query){.branches = http_query_values(request, "branch")};
-    return http_query_integer(request, "buckets", COMMIT_POINTS_BUCKETS_MIN, BUCKETS_MAX,
+    *query = (struct line_query){0};
+    return api_filter_values(request, "branch", &query->branches, error) &&
+           http_query_integer(request, "buckets", COMMIT_POINTS_BUCKETS_MIN, BUCKETS_MAX,
                               &query->n_buckets, error) &&
            parse_bound(request, "from", &query->from, error) &&
            parse_bound(request, "to", &query->to, error);
