@@ -52,6 +52,7 @@ enum column {
     COLUMN_FLAGGED,
     COLUMN_DIRTY,
     COLUMN_PROVISIONAL,
+    COLUMN_ENVIRONMENT_CHANGES, /* one entry where it became another */
     N_COLUMNS
 };
 
@@ -69,6 +70,8 @@ static const char *const column_names[N_COLUMNS + 1] = {[COLUMN_SERIES] = "serie
                                                         [COLUMN_FLAGGED] = "flagged",
                                                         [COLUMN_DIRTY] = "dirty",
                                                         [COLUMN_PROVISIONAL] = "provisional",
+                                                        [COLUMN_ENVIRONMENT_CHANGES] =
+                                                            "environment_changes",
                                                         [N_COLUMNS] = NULL};
 
 static void write_optional(struct json_writer *writer, bool has_value, double value)
@@ -123,6 +126,7 @@ static void write_value(struct json_writer *writer, enum column column,
         json_writer_bool(writer, NULL, commit->provisional);
         break;
     case COLUMN_SERIES:
+    case COLUMN_ENVIRONMENT_CHANGES:
     case N_COLUMNS:
         break;
     }
@@ -140,13 +144,37 @@ static bool is_asked_for(const struct points_query *query, enum column column)
            g_ptr_array_find_with_equal_func(query->fields, column_names[column], g_str_equal, NULL);
 }
 
+/* Where the environment of a point's latest run is another than of the one before; points whose run
+ * does not tell it are passed over. */
+static void write_environment_changes(struct json_writer *writer, const struct points_query *query,
+                                      const GArray *points)
+{
+    const char *before = NULL;
+    json_writer_array(writer, column_names[COLUMN_ENVIRONMENT_CHANGES]);
+    for (guint i = 0; i < points->len; i++) {
+        const struct commit_point *point = &g_array_index(points, struct commit_point, i);
+        const struct store_run *run = store_run_by_seq(query->snapshot, point->last_run_seq);
+        const char *now = run ? run->environment_digest : NULL;
+        if (now && before && strcmp(now, before) != 0) {
+            json_writer_object(writer, NULL);
+            json_writer_string(writer, "commit", commit_at(query, point->position)->sha);
+            json_writer_integer(writer, "position", point->position);
+            json_writer_string(writer, "before", before);
+            json_writer_string(writer, "after", now);
+            json_writer_end(writer);
+        }
+        before = now ? now : before;
+    }
+    json_writer_end(writer);
+}
+
 static void render_json(const struct points_query *query, const GArray *points, GString *body)
 {
     struct json_writer writer = JSON_WRITER_INIT(body);
     json_writer_object(&writer, NULL);
     if (is_asked_for(query, COLUMN_SERIES))
         api_series_write(&writer, "series", query->series);
-    for (guint column = COLUMN_SERIES + 1; column < N_COLUMNS; column++) {
+    for (guint column = COLUMN_SERIES + 1; column < COLUMN_ENVIRONMENT_CHANGES; column++) {
         if (!is_asked_for(query, (enum column)column))
             continue;
         json_writer_array(&writer, column_names[column]);
@@ -156,6 +184,8 @@ static void render_json(const struct points_query *query, const GArray *points, 
         }
         json_writer_end(&writer);
     }
+    if (is_asked_for(query, COLUMN_ENVIRONMENT_CHANGES))
+        write_environment_changes(&writer, query, points);
     json_writer_end(&writer);
     g_string_append_c(body, '\n');
 }

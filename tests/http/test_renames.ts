@@ -83,7 +83,10 @@ test("a value of a parameter and a machine are renamed alike", async () => {
   const series = (await client.read("/api/series?project=values")).series;
   assert.equal(series.length, 1);
   assert.equal(series[0].machine, "ci-new");
-  assert.equal((await client.read(`/api/series/${series[0].id}/points`)).commits.length, 3);
+  const line = await client.read(`/api/series/${series[0].id}/points`);
+  assert.equal(line.commits.length, 3);
+  assert.equal(line.environment_changes.length, 1);
+  assert.equal(line.environment_changes[0].commit, line.commits[2]);
   assert.equal((await client.read("/api/runs?project=values&machine=ci-old")).runs.length, 3);
   assert.equal((await client.read("/api/runs?project=values&bench=B&param.executor=fifo2")).runs.length, 3);
   const machine = await client.read("/api/machines/ci-old");
@@ -91,6 +94,7 @@ test("a value of a parameter and a machine are renamed alike", async () => {
   assert.equal(machine.runs, 3);
   assert.deepEqual(machine.aliases, ["ci-old"]);
   assert.equal(machine.changes.length, 1);
+  assert.deepEqual([machine.changes[0].before, machine.changes[0].after], [line.environment_changes[0].before, line.environment_changes[0].after]);
   assert.deepEqual(machine.changes[0].facts, [{ fact: "cpu", before: "cpu ci-old", after: "cpu ci-new" }]);
   assert.equal((await client.read("/api/runs/values-0")).machine.name, "ci-old");
   assert.equal((await put("/api/machines/ci-new", { rename: "ci" })).status, 200);
