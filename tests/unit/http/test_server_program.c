@@ -109,7 +109,7 @@ static void test_usage(void)
     assert_ends("--workers 0", 2, "no whole number from 1 to 64");
     assert_ends("--workers 2x", 2, "no whole number from 1 to 64");
     assert_ends("--access-log maybe", 2, "neither on nor off");
-    assert_ends("server", 2, "unknown command server; serve (the default) or migrate");
+    assert_ends("server", 2, "unknown command server; serve (the default), migrate or demo");
     assert_ends("serve migrate", 2, "one command is enough");
 }
 
