@@ -11,13 +11,13 @@
 #define AFTER_MAX    60u
 #define BEFORE_MAX   60u
 #define BEFORE_MIN   3u
-#define REACH_NOISES 4.0 /* an outlier counts as this many deviations */
-#define DEVIATIONS   3.0 /* of the noise that a move must be to be looked at */
-#define GONE         2.0 /* below so many it is forgotten that it was refused */
-#define NEAR_LENGTHS 3u  /* what was refused of a length holds for so many to either side of it */
-#define SHARP_VALUES 8u  /* a move must happen between so many values before and after … */
-#define SHARP_SHARE  0.8 /* … by this share … */
-#define AROUND       3u  /* … within so many values of where its length says that it begins */
+#define REACH_NOISES 4.0  /* an outlier counts as this many deviations */
+#define DEVIATIONS   3.0  /* of the noise that a move must be to be looked at */
+#define GONE         2.0  /* below so many it is forgotten that it was refused */
+#define NEAR_LENGTHS 3u   /* what was refused of a length holds for so many to either side of it */
+#define SHARP_VALUES 8u   /* a move must happen between so many values before and after … */
+#define SHARP_SHARE  0.8  /* … by this share … */
+#define AROUND       3u   /* … within so many values of where its length says that it begins */
 #define LEAST_SHARE  0.5  /* of the least effect that matters */
 #define AGAIN        1.15 /* a refused move must grow by this to be looked at again */
 

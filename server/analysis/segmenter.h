@@ -40,8 +40,8 @@ struct segmenter_rules {
     double sharp_share; /* ... by this share of the effect */
     double sharp_least; /* ... and of the least effect */
     /* Who looks after each value must ask for more the longer he looks: the limit of p_shift is
-     * divided by values / looks where more than `looks` values follow the place. A move that the fit
-     * is surer of passes below p_welch_joint, too, where p_shift * p_welch * values^2 is below
+     * divided by values / looks where more than `looks` values follow the place. A move that the
+     * fit is surer of passes below p_welch_joint, too, where p_shift * p_welch * values^2 is below
      * p_joint. */
     double p_shift, p_welch, p_rank;
     double looks;

@@ -70,9 +70,8 @@ void layout_end(Html *html, const struct layout *layout)
 {
     html_literal(html, "</main>\n<footer><span>Breakeven ");
     html_text(html, layout->version);
-    html_literal(
-        html,
-        "</span><a href=\"/api.html\">API</a><a href=\"/healthz\">Health</a></footer></body></html>\n");
+    html_literal(html, "</span><a href=\"/api.html\">API</a><a "
+                       "href=\"/healthz\">Health</a></footer></body></html>\n");
 }
 
 void layout_send(HttpRequest *request, Html *html)

@@ -10,11 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#define NEWS_MAX 200u /* of a project, the newest, among which the machine's last ones are sought  \
-                       */
-#define MOVE_VALUES  20u
-#define EFFECT_SHARE 0.5 /* of the changes' median effect that others and the probe must move by   \
-                          */
+#define NEWS_MAX                                                                                   \
+    200u /* of a project, the newest, among which the machine's last ones are sought               \
+          */
+#define MOVE_VALUES 20u
+#define EFFECT_SHARE                                                                               \
+    0.5 /* of the changes' median effect that others and the probe must move by                    \
+         */
 
 /* The commits that a machine measured, with the last run of each. */
 struct measured {
