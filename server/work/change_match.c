@@ -40,7 +40,9 @@ static struct kept *lay_kept(const struct change_match *match)
         list[i].index = index_of_position(match, commit->position);
         /* The very first commit of a tail cannot be a place: what lies there is settled. */
         list[i].in_reach = (list[i].index > 0 || match->first == 0) &&
-                           (list[i].index < match->n_commits || match->is_open);
+                           (list[i].index < match->n_commits || match->is_open) &&
+                           (match->first + list[i].index >= match->held_from ||
+                            change->status == STORE_STATUS_CANDIDATE);
     }
     return list;
 }

@@ -14,7 +14,9 @@ struct change_match {
     guint64 first;       /* index of commits[0] */
     const struct store_commit *const *commits;
     guint n_commits;
-    bool is_open;          /* no commits follow; else changes after them are left alone */
+    guint64 held_from; /* where the detector's memory begins: what was found before is final, and
+                          only a candidate goes with it */
+    bool is_open;      /* no commits follow; else changes after them are left alone */
     const GPtrArray *kept; /* struct store_change *; those before commits[0] are left alone */
     struct store_commit *(*commit_of)(StoreSnapshot *snapshot, int64_t id);
     StoreSnapshot *snapshot;

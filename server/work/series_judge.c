@@ -106,8 +106,9 @@ struct found {
     const GArray *changes; /* struct detector_change */
     const struct store_commit *const *commits;
     guint n_commits;
-    guint64 first; /* index of commits[0] */
-    bool is_open;  /* no commits follow */
+    guint64 first;     /* index of commits[0] */
+    guint64 held_from; /* as in struct change_match */
+    bool is_open;      /* no commits follow */
 };
 
 static bool match_changes(const struct series_judge *judge, const struct store_series *series,
@@ -123,6 +124,7 @@ static bool match_changes(const struct series_judge *judge, const struct store_s
                                  .first = found->first,
                                  .commits = found->commits,
                                  .n_commits = found->n_commits,
+                                 .held_from = found->held_from,
                                  .is_open = found->is_open,
                                  .kept = kept,
                                  .commit_of = store_commit_by_id,
@@ -172,7 +174,9 @@ static bool conclude(const struct series_judge *judge, const struct store_series
     series_segments_conclude(segments);
     g_ptr_array_add(judge->judgement->states, series_stream_save(stream, series->id));
     g_autoptr(GArray) changes = tail_changes(now);
-    struct found found = {changes, commits, n_commits, detector_count(now) - n_commits, true};
+    guint64 count = detector_count(now);
+    guint64 held_from = count > DETECTOR_TAIL ? count - DETECTOR_TAIL + 1 : 0;
+    struct found found = {changes, commits, n_commits, count - n_commits, held_from, true};
     return !matches || match_changes(judge, series, &found, error);
 }
 
@@ -200,8 +204,8 @@ static bool match_replayed(const struct series_judge *judge, const struct series
         return true;
     g_autofree const struct store_commit **commits =
         series_history_commits(replay->series, history, replay->first, end);
-    struct found found = {changes, commits, end - replay->first, replay->first,
-                          end == history->points->len};
+    struct found found = {changes,       commits, end - replay->first,
+                          replay->first, 0,       end == history->points->len};
     return match_changes(judge, replay->series, &found, error);
 }
 

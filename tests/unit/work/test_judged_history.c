@@ -2,6 +2,7 @@
  * What is known of a series' past: a commit spliced into it costs a bounded stretch and ends in
  * what one stream in commit order says; a change's size is known better with each commit; an old
  * commit is compared with the level that held there; a machine that moves is one event. */
+#include "server/analysis/detector.h"
 #include "server/work/comparison.h"
 #include "tests/unit/work/work_fixture.h"
 
@@ -187,6 +188,23 @@ static void test_effect_is_refreshed(void)
     end(&at);
 }
 
+/* What the detector has told leaves its memory for good as commits go on, and is not taken back. */
+static void test_what_is_settled_stays(void)
+{
+    struct bench_work at;
+    begin(&at);
+    for (guint commit = 0; commit < 30 + DETECTOR_TAIL + 5; commit++) {
+        put(&at, run_at(&at, commit, noisy(commit < 30 ? 100 : 120, commit)));
+        struct seen now = look(&at);
+        if (commit < 40)
+            continue;
+        g_assert_cmpuint(now.n, ==, 1);
+        g_assert_cmpint(now.first.status, ==, STORE_STATUS_CONFIRMED);
+        g_assert_cmpuint(now.n_told, ==, 1);
+    }
+    end(&at);
+}
+
 /* ---- The level at an old commit
  * ---------------------------------------------------------------------------------------------
  */
@@ -339,6 +357,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/history/splices-are-bounded", test_splices_are_bounded);
     g_test_add_func("/history/effect-is-refreshed", test_effect_is_refreshed);
+    g_test_add_func("/history/what-is-settled-stays", test_what_is_settled_stays);
     g_test_add_func("/history/base-of-its-own-level", test_base_of_its_own_level);
     g_test_add_func("/history/versions-of-waiting-runs", test_versions_of_waiting_runs);
     g_test_add_func("/history/machine-moves", test_machine_moves);
