@@ -44,6 +44,8 @@ struct http_route {
 const char *http_request_method(const HttpRequest *request);
 /* as sent, before decoding, without the query */
 const char *http_request_path(const HttpRequest *request);
+/* the pattern of its row in the route table; "" where none matches */
+const char *http_request_pattern(const HttpRequest *request);
 /* as sent; "" where there is none */
 const char *http_request_query_string(const HttpRequest *request);
 /* the decoded {name}; never NULL for a name of the pattern */
@@ -89,13 +91,14 @@ const char *http_form_value(const GPtrArray *form, const char *name);
 
 /* ---- The response ---- */
 
-#define HTTP_JSON   "application/json; charset=utf-8"
-#define HTTP_HTML   "text/html; charset=utf-8"
-#define HTTP_CSV    "text/csv; charset=utf-8; header=present"
-#define HTTP_NDJSON "application/x-ndjson"
-#define HTTP_SVG    "image/svg+xml; charset=utf-8"
-#define HTTP_ATOM   "application/atom+xml; charset=utf-8"
-#define HTTP_TEXT   "text/plain; charset=utf-8"
+#define HTTP_JSON     "application/json; charset=utf-8"
+#define HTTP_HTML     "text/html; charset=utf-8"
+#define HTTP_CSV      "text/csv; charset=utf-8; header=present"
+#define HTTP_NDJSON   "application/x-ndjson"
+#define HTTP_SVG      "image/svg+xml; charset=utf-8"
+#define HTTP_ATOM     "application/atom+xml; charset=utf-8"
+#define HTTP_TEXT     "text/plain; charset=utf-8"
+#define HTTP_MARKDOWN "text/markdown; charset=utf-8"
 
 /* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large
  * bodies are compressed, ETags compared, HEAD handled and Content-Length, Vary, Cache-Control,

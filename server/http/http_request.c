@@ -67,6 +67,11 @@ const char *http_request_path(const HttpRequest *request)
     return request->path;
 }
 
+const char *http_request_pattern(const HttpRequest *request)
+{
+    return request->match && request->match->route ? request->match->route->pattern : "";
+}
+
 const char *http_request_query_string(const HttpRequest *request)
 {
     return request->query;
