@@ -90,10 +90,12 @@ bool oidc_token_read(const char *text, size_t length, OidcToken *out, GError **e
     if (!points_find(text, length, points))
         return refuse(error, "is not three parts of base64url");
     out->header = part_read(text, points[0]);
+    if (!out->header)
+        return refuse(error, "holds no JSON object where its header belongs");
+    if (!header_take(out, error))
+        return false;
     out->claims = part_read(text + points[0] + 1, points[1] - points[0] - 1);
-    if (!out->header || !out->claims)
-        return refuse(error, "holds no JSON object where its header or its claims belong");
-    return header_take(out, error);
+    return out->claims || refuse(error, "holds no JSON object where its claims belong");
 }
 
 void oidc_token_clear(OidcToken *token)

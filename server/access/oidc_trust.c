@@ -63,6 +63,7 @@ static bool take_text(const struct place *place, const char *key, char *value, c
                       GError **error)
 {
     gsize length = strlen(value);
+    g_free(*out); /* of a key that is there twice the last one counts */
     *out = value;
     return (length > 0 && length <= VALUE_BYTES_MAX) ||
            fail(place, error, "%s has %zu bytes; 1 to %u would be right", key, length,
@@ -88,6 +89,7 @@ static bool take_list(const struct place *place, const char *key, const char *va
             return fail(place, error, "%s: \"%s\" holds an empty or too long name", key, value);
     if (!*names || g_strv_length(names) > OIDC_BRANCHES_MAX)
         return fail(place, error, "%s: 1 to %u names would be right", key, OIDC_BRANCHES_MAX);
+    g_strfreev(*out);
     *out = g_steal_pointer(&names);
     return true;
 }

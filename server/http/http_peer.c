@@ -62,7 +62,7 @@ static bool network_holds(const struct network *network, const struct in6_addr *
 HttpProxies *http_proxies_parse(const char *list, GError **error)
 {
     g_autoptr(HttpProxies) proxies = g_new0(HttpProxies, 1);
-    g_auto(GStrv) parts = g_strsplit(list, ",", -1);
+    g_auto(GStrv) parts = g_strsplit(*list ? list : " ", ",", -1); /* of nothing it makes none */
     for (char **part = parts; *part; part++) {
         if (proxies->n == HTTP_PROXIES_MAX) {
             g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX, "more than %u addresses",

@@ -25,7 +25,8 @@ static void test_mistakes(void)
         {"claim.=x\n", "claim.NAME"},
         {"claim.repository_id=me/mine\n", "no number"},
         {"claim.repository_id=\n", "no number"},
-        {"claim.environment=\n", "empty"},
+        {"claim.environment=\n", "1 to 64 names"},
+        {"claim.environment=a;;b\n", "empty"},
         {"branch=main,,x\n", "empty"},
         {"branch=\n", "branch"},
         {"machine=\n", "machine"},
@@ -189,7 +190,7 @@ static void test_rotation(void)
     struct issuer turning = {0};
     struct oidc_identity who;
     jwk_t *keys[2], *public_keys[2];
-    g_autofree char *tokens[2] = {NULL, NULL};
+    char *tokens[2] = {NULL, NULL};
     issuer_start(&turning);
     g_autoptr(Oidc) oidc = oidc_start(&turning, "");
     for (int i = 0; i < 2; i++) {
@@ -219,6 +220,7 @@ static void test_rotation(void)
     for (int i = 0; i < 2; i++) {
         r_jwk_free(keys[i]);
         r_jwk_free(public_keys[i]);
+        g_free(tokens[i]);
     }
     issuer_stop(&turning);
 }
