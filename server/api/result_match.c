@@ -25,10 +25,15 @@ GHashTable *result_match_cases(const struct store_project *project, const Run *d
     return cases;
 }
 
-const struct run_metric *result_match_metric(GHashTable *cases, const struct store_series *series)
+const struct run_result *result_match_case(GHashTable *cases, const struct store_series *series)
 {
     g_autofree char *key = case_key(series->benchmark->name, series->params_text);
-    const struct run_result *result = (const struct run_result *)g_hash_table_lookup(cases, key);
+    return (const struct run_result *)g_hash_table_lookup(cases, key);
+}
+
+const struct run_metric *result_match_metric(GHashTable *cases, const struct store_series *series)
+{
+    const struct run_result *result = result_match_case(cases, series);
     for (guint i = 0; result && i < result->metrics->len; i++) {
         const struct run_metric *metric =
             (const struct run_metric *)g_ptr_array_index(result->metrics, i);

@@ -13,6 +13,7 @@ struct entry {
     const struct store_point *point;
     const struct store_series *series; /* of the point */
     const struct run_metric *metric;   /* with its samples; NULL where not asked for */
+    const char *info_json;             /* of its result; the same, or where it has none */
 };
 
 struct run_results {
@@ -102,7 +103,9 @@ static bool load_samples(const struct run_results_query *query, RunResults *resu
     g_autoptr(GHashTable) cases = result_match_cases(results->run->project, results->document);
     for (guint i = 0; i < results->entries->len; i++) {
         struct entry *entry = &g_array_index(results->entries, struct entry, i);
+        const struct run_result *result = result_match_case(cases, entry->series);
         entry->metric = result_match_metric(cases, entry->series);
+        entry->info_json = result ? result->info_json : NULL;
     }
     return true;
 }
@@ -197,6 +200,8 @@ static guint write_result(const RunResults *results, struct json_writer *writer,
         is_flagged = is_flagged || entries[end].point->flagged;
     }
     json_writer_end(writer);
+    if (entries[start].info_json)
+        json_writer_raw(writer, "info", entries[start].info_json);
     json_writer_bool(writer, "flagged", is_flagged);
     json_writer_string(writer, "error", error_of(results, first));
     json_writer_end(writer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gzip both ways: whether a client takes it, compressing an answer (level 1: at 100 MB/s about as
- * dear as making the answer), and decompressing a request's body within its limits. Runs on the
- * thread that has the request. */
+ * gzip both ways: whether a client takes it, compressing an answer, and decompressing
+ * a request's body within its limits. Runs on the thread that has the request. */
 #include "server/http/http_internal.h"
 #define ZLIB_CONST
 #include <zlib.h>
@@ -39,11 +38,11 @@ bool http_gzip_accepted(const char *accept_encoding)
     return gzip >= 0 ? gzip > 0 : any > 0;
 }
 
-char *http_gzip_compress(const char *bytes, size_t length, size_t *out_length)
+char *http_gzip_compress(const char *bytes, size_t length, int level, size_t *out_length)
 {
     z_stream stream = {0};
     if (length > UINT32_MAX / 2 ||
-        deflateInit2(&stream, 1, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        deflateInit2(&stream, level, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return NULL;
     g_autofree char *out = g_try_malloc(length);
     int result = Z_MEM_ERROR;

@@ -9,8 +9,6 @@
 
 #include "server/http/http.h"
 #include "server/http/http_router.h"
-#include "server/http/http_tls.h"
-#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -57,9 +55,7 @@ struct http_connection {
     gint64 since_us;      /* when it was opened, or its last exchange ended */
     int fd;
     bool lingers;
-    bool peer_loopback; /* of itself: a listed proxy is not, since anybody may stand behind it */
-    bool peer_is_proxy;
-    struct in6_addr peer;
+    bool peer_loopback;
 };
 
 /* One event thread. */
@@ -179,8 +175,6 @@ struct http_request {
     struct http_connection *connection;
     struct MHD_Connection *mhd;
     char id[32];
-    char client[HTTP_ADDRESS_BYTES];
-    bool is_https;
     gint64 started_us, answered_us;
     char *method, *path, *query;
     HttpMatch *match; /* the route and its segments, or NULL */
@@ -203,9 +197,6 @@ void http_request_ref(HttpRequest *request);
 void http_request_unref(HttpRequest *request);
 void http_pair_free(struct http_pair *pair);
 GPtrArray *http_pairs_copy(const GPtrArray *pairs); /* http_query.c */
-
-/* http_origin.c: at the end of the headers, what a listed proxy says of the client. */
-void http_request_locate(HttpRequest *request);
 
 /* http_exchange.c: libmicrohttpd's callbacks. */
 void *http_exchange_target(void *loop, const char *target, struct MHD_Connection *mhd);
@@ -246,12 +237,6 @@ int http_listen_open(const char *host, uint16_t port, uint16_t *out_port, bool *
                      GError **error);
 bool http_listen_is_loopback(const struct sockaddr *address);
 
-/* http_tls.c */
-void http_tls_use(HttpTls *tls); /* on an event thread: whose pair its handshakes take; or NULL */
-gnutls_certificate_retrieve_function2 *http_tls_callback(void);
-/* What can be sent of the bytes at once. */
-void http_tls_send(gnutls_session_t session, const char *bytes, size_t length);
-
 /* http_workers.c */
 bool http_workers_start(struct http_workers *workers, HttpServer *server, GError **error);
 bool http_workers_push(struct http_workers *workers,
@@ -271,7 +256,9 @@ void http_body_clear(HttpRequest *request);
 bool http_body_decode(HttpRequest *request,
                       GError **error); /* leaves the body as it was where it fails */
 bool http_gzip_accepted(const char *accept_encoding);
-char *http_gzip_compress(const char *bytes, size_t length,
+#define HTTP_GZIP_LEVEL      1 /* at 100 MB/s about as dear as making the answer */
+#define HTTP_GZIP_LEVEL_KEPT 6 /* of what a client asks for once: a twelfth smaller */
+char *http_gzip_compress(const char *bytes, size_t length, int level,
                          size_t *out_length); /* NULL: not smaller, or no memory */
 
 /* http_query.c */

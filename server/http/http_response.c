@@ -31,7 +31,10 @@ static void answer_compress(HttpRequest *request)
     if (answer->length <= HTTP_GZIP_MIN_BYTES || !type_compresses(answer->content_type) ||
         !http_gzip_accepted(http_request_header(request, "Accept-Encoding")))
         return;
-    char *bytes = http_gzip_compress(answer->bytes, answer->length, &length);
+    const struct http_route *route = request->match ? request->match->route : NULL;
+    bool is_kept = route && route->cache == HTTP_IMMUTABLE;
+    int level = is_kept ? HTTP_GZIP_LEVEL_KEPT : HTTP_GZIP_LEVEL;
+    char *bytes = http_gzip_compress(answer->bytes, answer->length, level, &length);
     if (!bytes)
         return;
     if (!answer->is_static)
@@ -219,8 +222,6 @@ static void each_common_header(const HttpRequest *request, http_header_fn each, 
 {
     for (gsize i = 0; i < G_N_ELEMENTS(security_headers); i++)
         each(to, security_headers[i].name, security_headers[i].value);
-    if (request->server->options.tls)
-        each(to, "Strict-Transport-Security", "max-age=31536000");
     each(to, "X-Request-Id", request->id);
     each(to, "Cache-Control", cache_control(request));
     if (!http_is_api(request))

@@ -7,11 +7,12 @@
 
 #include "schema/run.h"
 #include "server/pages/chart_annotation.h"
+#include "server/pages/chart_scale.h"
 #include "server/pages/html.h"
 
 #define CHART_SLOTS   32u /* colour, marker and dash repeat beyond it */
 #define CHART_COLOURS 8u
-#define CHART_MARKERS 5u
+#define CHART_MARKERS 8u /* with four dashes no two slots are alike without their colour */
 
 struct chart_point {
     guint column;
@@ -46,6 +47,11 @@ struct chart_column {
     const char *label, *sublabel; /* "1a2b3c4", "2026-11-03"; either may be NULL */
     bool is_change;               /* a dotted line down the plot */
     bool is_empty;                /* no line has a value here: marked on the axis */
+    double at;                    /* where, in a chart that is placed; ascending */
+};
+
+struct chart_range {
+    double low, high;
 };
 
 struct chart {
@@ -60,17 +66,21 @@ struct chart {
     guint n_annotations;
     const char *unit;
     enum better better;
-    bool from_zero;
-    bool standalone; /* a document of its own: with xmlns, a background and a legend */
+    bool from_zero;            /* not on a logarithmic axis */
+    bool log;                  /* or asinh, where a value is not positive */
+    bool placed;               /* columns stand at their `at`, not side by side */
+    bool timed;                /* and that is seconds since 1970 */
+    bool has_window;           /* only this part of the y axis is drawn, in values */
+    struct chart_range window; /* low < high */
+    bool standalone;           /* a document of its own: with xmlns, a background and a legend */
 };
 
-struct chart_range {
-    double low, high;
-};
+/* Linear, unless it is asked for a logarithmic one. */
+struct chart_scale chart_scale_of(const struct chart *chart);
 
-/* What the y axis spans: all values with their intervals and 6 % of air (twice that above where
- * there are notes), from zero where asked for; something sensible around a single value or none.
- * Always low < high, both finite. */
+/* What the y axis spans, as places on its scale: all values with their intervals and 6 % of air
+ * (twice that above where there are notes), from zero where asked for; something sensible around a
+ * single value or none. Always low < high, both finite. */
 struct chart_range chart_range_of(const struct chart *chart);
 
 void chart_render(Html *html, const struct chart *chart);

@@ -5,15 +5,23 @@
 
 #include "server/pages/chart.h"
 
+#include <math.h>
+
+/* A tenth of a unit is less than anybody sees, and half of what two digits take. */
+static void write_tenths(Html *html, double value)
+{
+    html_coordinate(html, round(value * 10) / 10);
+}
+
 void chart_path_to(Html *html, gboolean is_first, double x, double y)
 {
     if (is_first)
         html_literal(html, "M");
     else
         html_literal(html, "L");
-    html_coordinate(html, x);
+    write_tenths(html, x);
     html_literal(html, " ");
-    html_coordinate(html, y);
+    write_tenths(html, y);
 }
 
 static void circle_path(Html *html, double x, double y, double radius)
@@ -31,10 +39,17 @@ static void circle_path(Html *html, double x, double y, double radius)
     html_literal(html, "Z");
 }
 
+/* From corner to corner by steps that are the same for each mark: these compress to nearly nothing.
+ */
 static void polygon_path(Html *html, double x, double y, const double (*corners)[2], guint n)
 {
-    for (guint i = 0; i < n; i++)
-        chart_path_to(html, i == 0, x + corners[i][0], y + corners[i][1]);
+    chart_path_to(html, TRUE, x + corners[0][0], y + corners[0][1]);
+    for (guint i = 1; i < n; i++) {
+        html_literal(html, "l");
+        html_coordinate(html, corners[i][0] - corners[i - 1][0]);
+        html_literal(html, " ");
+        html_coordinate(html, corners[i][1] - corners[i - 1][1]);
+    }
     html_literal(html, "Z");
 }
 
@@ -45,6 +60,11 @@ void chart_mark_path(Html *html, guint slot, double x, double y, double radius)
     const double diamond[4][2] = {{0, -r * 1.1}, {r * 1.1, 0}, {0, r * 1.1}, {-r * 1.1, 0}};
     const double up[3][2] = {{0, -r}, {r, r * 0.8}, {-r, r * 0.8}};
     const double down[3][2] = {{0, r}, {r, -r * 0.8}, {-r, -r * 0.8}};
+    double d = r * 1.1, t = radius * 0.42;
+    const double plus[12][2] = {{-t, -d}, {t, -d}, {t, -t}, {d, -t}, {d, t},   {t, t},
+                                {t, d},   {-t, d}, {-t, t}, {-d, t}, {-d, -t}, {-t, -t}};
+    const double glass[4][2] = {{-r, -r}, {r, -r}, {-r, r}, {r, r}};
+    const double bar[4][2] = {{-d, -t}, {d, -t}, {d, t}, {-d, t}};
     switch (slot % CHART_MARKERS) {
     case 0:
         circle_path(html, x, y, radius);
@@ -58,8 +78,17 @@ void chart_mark_path(Html *html, guint slot, double x, double y, double radius)
     case 3:
         polygon_path(html, x, y, diamond, 4);
         break;
-    default:
+    case 4:
         polygon_path(html, x, y, down, 3);
+        break;
+    case 5:
+        polygon_path(html, x, y, plus, 12);
+        break;
+    case 6:
+        polygon_path(html, x, y, glass, 4);
+        break;
+    default:
+        polygon_path(html, x, y, bar, 4);
         break;
     }
 }

@@ -53,6 +53,12 @@ char *link_rules(const char *project)
     return g_strconcat(path, "/rules", NULL);
 }
 
+char *link_annotations(const char *project)
+{
+    g_autofree char *path = link_project(project);
+    return g_strconcat(path, "/annotations", NULL);
+}
+
 char *link_back(const char *path, const char *back)
 {
     bool is_query = back && (back[0] == '?' || back[0] == '#') && html_url_is_safe(back);
@@ -62,21 +68,12 @@ char *link_back(const char *path, const char *back)
 
 char *link_compare(const char *project, const char *base, const char *head)
 {
-    return link_compare_also(project, base, head, NULL);
-}
-
-char *link_compare_also(const char *project, const char *base, const char *head, const char *also)
-{
     g_autofree char *path = link_project(project);
     g_autoptr(GString) url = g_string_new(path);
     g_string_append(url, "/compare/");
     http_append_encoded(url, base);
     g_string_append(url, "...");
     http_append_encoded(url, head);
-    if (also) {
-        g_string_append(url, "...");
-        http_append_encoded(url, also);
-    }
     return g_string_free(g_steal_pointer(&url), FALSE);
 }
 
@@ -118,5 +115,24 @@ char *link_query(const GPtrArray *pairs, const char *name, const char *value)
     }
     if (value)
         append_pair(url, name, value);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}
+
+char *link_range(const GPtrArray *pairs, const char *from, const char *to)
+{
+    static const char *const ranges[] = {"from", "to", "commits", "page", "y"};
+    g_autoptr(GString) url = g_string_new("?");
+    for (guint i = 0; pairs && i < pairs->len; i++) {
+        const struct http_pair *pair = (const struct http_pair *)g_ptr_array_index(pairs, i);
+        bool is_range = false;
+        for (guint k = 0; k < G_N_ELEMENTS(ranges); k++)
+            is_range = is_range || strcmp(pair->name, ranges[k]) == 0;
+        if (!is_range)
+            append_pair(url, pair->name, pair->value);
+    }
+    if (from)
+        append_pair(url, "from", from);
+    if (to)
+        append_pair(url, "to", to);
     return g_string_free(g_steal_pointer(&url), FALSE);
 }

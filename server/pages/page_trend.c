@@ -5,16 +5,12 @@
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
 #include "server/pages/trend_annotations.h"
+#include "server/pages/trend_norm.h"
 #include "server/pages/trend_view.h"
 #include "server/routes.h"
 
 #include <math.h>
 #include <string.h>
-
-struct rendered {
-    Html *html;
-    Sheet *sheet;
-};
 
 static bool query_is_on(const HttpRequest *request, const char *name)
 {
@@ -29,8 +25,27 @@ static struct trend_request wanted_of(const HttpRequest *request)
         .branch = branch && *branch ? branch : NULL,
         .from = http_request_query(request, "from"),
         .to = http_request_query(request, "to"),
+        .at = http_request_query(request, "at"),
+        .with = http_request_query(request, "with"),
+        .norm = trend_norm_parse(http_request_query(request, "norm")),
         .with_branches = query_is_on(request, "branches"),
         .all_columns = g_strcmp0(http_request_query(request, "commits"), "all") == 0};
+}
+
+/* y=0.9..1.2: that part of the y axis; anything else is passed over. */
+static void read_window(struct trend_view *view)
+{
+    const char *text = http_request_query(view->request, "y");
+    g_auto(GStrv) ends = g_strsplit(text ? text : "", "..", 3);
+    if (g_strv_length(ends) != 2)
+        return;
+    for (guint i = 0; i < 2; i++) {
+        char *rest;
+        view->window[i] = g_ascii_strtod(ends[i], &rest);
+        if (rest == ends[i] || *rest || !isfinite(view->window[i]))
+            return;
+    }
+    view->has_window = view->window[0] < view->window[1];
 }
 
 static struct quantity_scale scale_of(const TrendData *data, const char *unit)
@@ -89,7 +104,7 @@ static void write_body(Html *html, const struct trend_view *view)
     trend_json_write(html, view);
 }
 
-static void write_page(const HttpRequest *request, Html *html, const struct trend_view *view)
+static void write_page(HttpRequest *request, Html *html, const struct trend_view *view)
 {
     g_autofree char *project_url = link_project(view->project->name);
     const struct layout_crumb crumbs[] = {{view->project->name, project_url},
@@ -99,33 +114,27 @@ static void write_page(const HttpRequest *request, Html *html, const struct tren
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
                                   .version = context_of(request)->version,
-                                  .is_wide = true,
-                                  .request = request};
+                                  .is_wide = true};
     layout_begin(html, &layout);
     write_body(html, view);
     layout_end(html, &layout);
 }
 
-/* What the form asks for: *out_html, or *out_sheet; neither with the error. */
-static bool render(StoreSnapshot *snapshot, struct trend_view *view, enum sheet_form form,
-                   struct rendered *out, GError **error)
+static Html *render(HttpRequest *request, StoreSnapshot *snapshot, struct trend_view *view,
+                    GError **error)
 {
     g_autoptr(Selection) selection =
-        selection_new(view->benchmark, http_request_query_pairs(view->request));
+        selection_new(view->benchmark, http_request_query_pairs(request));
     view->selection = selection;
     g_autoptr(TrendData) data =
         trend_data_new(snapshot, view->project, selection, &view->wanted, error);
     if (!data)
-        return false;
+        return NULL;
     view->data = data;
     view->scale = scale_of(data, selection->metric ? selection->metric->unit : "");
-    if (form != SHEET_HTML) {
-        out->sheet = trend_sheet_new(view, form);
-        return true;
-    }
-    out->html = html_new();
-    write_page(view->request, out->html, view);
-    return true;
+    Html *html = html_new();
+    write_page(request, html, view);
+    return html;
 }
 
 void page_trend(HttpRequest *request)
@@ -135,17 +144,20 @@ void page_trend(HttpRequest *request)
         return;
     struct trend_view view = {.request = request,
                               .wanted = wanted_of(request),
-                              .from_zero = query_is_on(request, "zero")};
+                              .from_zero = query_is_on(request, "zero"),
+                              .log = query_is_on(request, "log"),
+                              .timed = query_is_on(request, "time")};
+    read_window(&view);
     view.project = page_find_project(request, snapshot);
     view.benchmark = view.project ? page_find_benchmark(request, view.project) : NULL;
-    if (!view.benchmark)
-        return;
-    enum sheet_form form = sheet_form_of(request, page_benchmark_is_whole(request, view.project));
-    if (http_not_modified(request, store_version(snapshot, view.project), sheet_type(form)))
+    if (!view.benchmark ||
+        http_not_modified(request, store_version(snapshot, view.project), HTTP_HTML))
         return;
     g_autoptr(GError) error = NULL;
-    struct rendered rendered = {0};
-    render(snapshot, &view, form, &rendered, &error);
+    Html *html = render(request, snapshot, &view, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    sheet_respond(request, rendered.html, rendered.sheet, error);
+    if (html)
+        layout_send(request, html);
+    else
+        http_respond_error(request, error, NULL);
 }

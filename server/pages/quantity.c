@@ -52,7 +52,7 @@ static struct quantity_scale prefix_scale(const char *unit, double magnitude)
     struct quantity_scale scale = {.divisor = 1};
     const char *name = "", *per;
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
-        if (magnitude >= prefixes[i].factor) {
+        if (magnitude >= prefixes[i].factor && strcmp(unit, "%") != 0) {
             scale.divisor = prefixes[i].factor;
             name = prefixes[i].name;
             break;
@@ -91,11 +91,13 @@ void quantity_format(double value, const struct quantity_scale *scale,
 {
     double shown = value / scale->divisor;
     double size = fabs(shown);
-    char format[16] = "%.3g", number[G_ASCII_DTOSTR_BUF_SIZE];
-    if (size == 0 || (size < 1e9 && size >= 1e-5))
-        g_snprintf(format, sizeof format, "%%.%df", decimals_for(shown));
-    g_ascii_formatd(number, sizeof number, format, size);
-    g_snprintf(out, QUANTITY_TEXT_BYTES, "%s%s", shown < 0 ? "−" : "", number);
+    if (size != 0 && (size >= 1e9 || size < 1e-5)) {
+        g_ascii_formatd(out, QUANTITY_TEXT_BYTES, "%.3g", shown);
+        return;
+    }
+    char format[16];
+    g_snprintf(format, sizeof format, "%%.%df", decimals_for(shown));
+    g_ascii_formatd(out, QUANTITY_TEXT_BYTES, format, shown);
 }
 
 char *quantity_text(double value, const char *unit)

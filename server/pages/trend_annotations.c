@@ -3,6 +3,7 @@
 #include "server/pages/trend_annotations.h"
 
 #include "server/pages/chart_annotation.h"
+#include "server/pages/link.h"
 
 bool trend_annotations_columns(const struct store_annotation *annotation, const GArray *positions,
                                bool gaps, guint *out_first, guint *out_last)
@@ -73,7 +74,26 @@ void trend_annotations_facts(Html *html, const struct store_annotation *annotati
     layout_time_ms(html, annotation->made_ms);
 }
 
-static void write_item(Html *html, const struct trend_annotation *shown)
+/* ---- Their list, and the forms beside it ----------------------------------------------------- */
+
+/* Where a form leads back to: what is looked at now. */
+static void write_form_start(Html *html, const struct trend_view *view, const char *class_name)
+{
+    const char *query = http_request_query_string(view->request);
+    g_autofree char *back = g_strconcat("?", query, "#annotations", NULL);
+    g_autofree char *action = link_annotations(view->project->name);
+    html_literal(html, "<form method=\"post\"");
+    html_attr(html, "class", class_name);
+    html_url(html, "action", action);
+    html_literal(html, "><input type=\"hidden\" name=\"page\"");
+    html_attr(html, "value", view->benchmark->name);
+    html_literal(html, "><input type=\"hidden\" name=\"back\"");
+    html_attr(html, "value", back);
+    html_literal(html, ">");
+}
+
+static void write_item(Html *html, const struct trend_view *view,
+                       const struct trend_annotation *shown)
 {
     const struct store_annotation *annotation = shown->annotation;
     html_literal(html, "<li>");
@@ -86,25 +106,91 @@ static void write_item(Html *html, const struct trend_annotation *shown)
     }
     html_literal(html, " ");
     trend_annotations_facts(html, annotation);
-    html_literal(html, "</span></li>");
+    html_literal(html, "</span>");
+    write_form_start(html, view, "inline");
+    html_print(
+        html,
+        "<button name=\"remove\" value=\"%" G_GINT64_FORMAT
+        "\" class=\"quiet\" aria-label=\"Remove annotation: %s\">Remove</button></form></li>",
+        (gint64)annotation->id, annotation->text);
+}
+
+static void write_list(Html *html, const struct trend_view *view)
+{
+    const GArray *annotations = view->data->annotations;
+    guint n_shown = MIN(annotations->len, CHART_ANNOTATIONS_MAX);
+    html_print(html, "<div id=\"annotation-list\"><h2>Annotations <span class=\"n\">%u</span></h2>",
+               annotations->len);
+    if (n_shown > 0)
+        html_literal(html, "<ol>");
+    for (guint i = 0; i < n_shown; i++)
+        write_item(html, view, &g_array_index(annotations, struct trend_annotation, i));
+    if (n_shown > 0)
+        html_literal(html, "</ol>");
+    if (annotations->len > n_shown)
+        html_print(html, "<p class=\"muted\">and %u further ones, not drawn</p>",
+                   annotations->len - n_shown);
+    html_literal(html, "</div>");
+}
+
+static void write_option(Html *html, const char *value, const char *text)
+{
+    html_literal(html, "<option");
+    html_attr(html, "value", value);
+    html_literal(html, ">");
+    html_text(html, text);
+    html_literal(html, "</option>");
+}
+
+/* Of all benchmarks and machines, or of what is drawn. */
+static void write_scope(Html *html, const struct trend_view *view)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    html_literal(html, "<label class=\"field\"><span class=\"legend\">Benchmark</span><select "
+                       "name=\"bench\"><option value=\"\">all</option>");
+    write_option(html, view->benchmark->name, view->benchmark->name);
+    html_literal(html, "</select></label><label class=\"field\"><span "
+                       "class=\"legend\">Machine</span><select name=\"machine\"><option "
+                       "value=\"\">all</option>");
+    for (guint i = 0; i < view->data->lines->len; i++) {
+        struct store_machine *machine =
+            ((const struct trend_line *)view->data->lines->pdata[i])->series->machine;
+        if (g_hash_table_add(seen, machine))
+            write_option(html, machine->name, machine->name);
+    }
+    html_literal(html, "</select></label>");
+}
+
+static void write_form(Html *html, const struct trend_view *view)
+{
+    const TrendData *data = view->data;
+    html_literal(html, "<details class=\"fold\"><summary>Annotate a commit or a range</summary>");
+    write_form_start(html, view, "triage");
+    html_literal(
+        html, "<label class=\"field wide\"><span class=\"legend\">Text</span><input type=\"text\" "
+              "name=\"text\" maxlength=\"1000\" required></label><label class=\"field\"><span "
+              "class=\"legend\">Commit</span><input type=\"text\" name=\"commit\" "
+              "id=\"annotate-commit\" maxlength=\"64\" required");
+    if (data->view_end > data->view_first)
+        html_attr(
+            html, "value",
+            g_array_index(data->columns, struct trend_column, data->view_end - 1).commit->sha);
+    html_literal(html,
+                 "></label><label class=\"field\"><span class=\"legend\">Last commit of a range "
+                 "(optional)</span><input type=\"text\" name=\"to\" id=\"annotate-to\" "
+                 "maxlength=\"64\"></label>");
+    write_scope(html, view);
+    html_literal(html,
+                 "<label class=\"field\"><span class=\"legend\">Who</span><input type=\"text\" "
+                 "name=\"who\" maxlength=\"200\" autocomplete=\"name\"></label><span class=\"field "
+                 "buttons\"><button type=\"submit\">Annotate</button></span></form></details>");
 }
 
 void trend_annotations_write(Html *html, const struct trend_view *view)
 {
-    const GArray *annotations = view->data->annotations;
-    if (annotations->len == 0)
-        return;
-    guint n_shown = MIN(annotations->len, CHART_ANNOTATIONS_MAX);
-    html_print(html,
-               "<section class=\"card\" id=\"annotations\"><h2>Annotations <span "
-               "class=\"n\">%u</span></h2><ol>",
-               annotations->len);
-    for (guint i = 0; i < n_shown; i++)
-        write_item(html, &g_array_index(annotations, struct trend_annotation, i));
-    html_literal(html, "</ol>");
-    if (annotations->len > n_shown)
-        html_print(html, "<p class=\"muted\">and %u further ones, not drawn</p>",
-                   annotations->len - n_shown);
+    html_literal(html, "<section class=\"card\" id=\"annotations\">");
+    write_list(html, view);
+    write_form(html, view);
     html_literal(html, "</section>\n");
 }
 

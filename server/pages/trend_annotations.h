@@ -16,7 +16,7 @@ void trend_annotations_read(TrendData *data, StoreSnapshot *snapshot,
 bool trend_annotations_columns(const struct store_annotation *annotation, const GArray *positions,
                                bool gaps, guint *out_first, guint *out_last);
 
-/* Nothing where there is none. */
+/* Their list, and forms to add one and to remove one (page_annotations.c takes what they send). */
 void trend_annotations_write(Html *html, const struct trend_view *view);
 /* [[first column, last column, number, "text"], …] */
 void trend_annotations_json(Html *html, const TrendData *data);

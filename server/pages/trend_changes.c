@@ -75,6 +75,22 @@ static guint position_of(StoreSnapshot *snapshot, const struct store_change *cha
     return bad ? bad->position : G_MAXUINT;
 }
 
+GArray *trend_changes_positions(StoreSnapshot *snapshot, const struct trend_line *line,
+                                GError **error)
+{
+    g_autoptr(GPtrArray) changes = store_series_changes(snapshot, line->series->id, error);
+    if (!changes)
+        return NULL;
+    GArray *positions = g_array_new(FALSE, FALSE, sizeof(guint));
+    for (guint i = 0; i < changes->len; i++) {
+        const struct store_change *change = (const struct store_change *)changes->pdata[i];
+        guint position = position_of(snapshot, change);
+        if (is_drawn(change) && position != G_MAXUINT)
+            g_array_append_val(positions, position);
+    }
+    return positions;
+}
+
 static gint compare_positions(gconstpointer a, gconstpointer b, gpointer snapshot)
 {
     const struct store_change *const *left = (const struct store_change *const *)a;

@@ -9,3 +9,8 @@
 /* Fills levels and marks of data->lines, whose columns are laid out, and data->judged. */
 bool trend_changes_read(TrendData *data, StoreSnapshot *snapshot,
                         const struct store_project *project, GError **error);
+
+/* Positions of the commits at which a change of the line is drawn: guint. NULL: it could not be
+ * read. */
+GArray *trend_changes_positions(StoreSnapshot *snapshot, const struct trend_line *line,
+                                GError **error);

@@ -6,6 +6,9 @@
 #include "server/pages/chart.h"
 #include "server/pages/trend_annotations.h"
 #include "server/pages/trend_changes.h"
+#include "server/pages/trend_columns.h"
+#include "server/pages/trend_norm.h"
+#include "server/pages/trend_strip.h"
 
 #include <string.h>
 
@@ -25,6 +28,7 @@ void trend_data_free(TrendData *data)
         return;
     g_array_unref(data->columns);
     g_ptr_array_unref(data->lines);
+    trend_strip_clear(&data->strip);
     g_array_unref(data->annotations);
     g_free(data);
 }
@@ -232,6 +236,7 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
     line->series = series;
     line->name = selection_line_name(selection, series);
     line->slot = free_slot(data->lines, selection_series_slot(selection, series));
+    line->base = 1;
     line->points = g_array_new(FALSE, FALSE, sizeof(struct trend_point));
     line->marks = g_array_new(FALSE, FALSE, sizeof(struct trend_mark));
     line->levels = g_array_new(FALSE, FALSE, sizeof(struct trend_level));
@@ -243,117 +248,6 @@ static bool add_line(TrendData *data, StoreSnapshot *snapshot, const Selection *
     return true;
 }
 
-/* ---- Columns
- * -------------------------------------------------------------------------------------------------------
- */
-
-#define FLAG_LINE   1u /* of the branch */
-#define FLAG_ASIDE  2u /* has a point of another branch's run */
-#define FLAG_VALUE  4u
-#define FLAG_CHANGE 8u
-
-static void flag_points(const TrendData *data, guint8 *flags)
-{
-    for (guint i = 0; i < data->lines->len; i++) {
-        const struct trend_line *line =
-            (const struct trend_line *)g_ptr_array_index(data->lines, i);
-        for (guint k = 0; k < line->points->len; k++) {
-            const struct trend_point *point = &g_array_index(line->points, struct trend_point, k);
-            flags[point->column] |= (guint8)(FLAG_VALUE | (point->hollow ? FLAG_ASIDE : FLAG_LINE) |
-                                             (point->environment_changed ? FLAG_CHANGE : 0));
-        }
-    }
-}
-
-/* The position of the oldest of the last `n` commits that are flagged. */
-static guint first_position(const guint8 *flags, guint n_commits, guint n)
-{
-    guint first = n_commits, seen = 0;
-    while (first > 0 && seen < n) {
-        first--;
-        seen += flags[first] != 0 ? 1 : 0;
-    }
-    return first;
-}
-
-/* What came before the first measurement is counted, not drawn: one commit alone then stands in the
- * middle of its chart. */
-static guint skip_unmeasured(const guint8 *flags, guint n_commits, guint first)
-{
-    guint measured = first;
-    while (measured < n_commits && !(flags[measured] & FLAG_VALUE))
-        measured++;
-    return measured < n_commits ? measured : first;
-}
-
-static const struct store_commit *find_commit(const struct store_project *project, const char *sha)
-{
-    return sha && *sha ? store_commit_find(project, sha, NULL) : NULL;
-}
-
-static void lay_columns(TrendData *data, const struct store_project *project, const guint8 *flags,
-                        guint first, guint *columns_by_position)
-{
-    guint n = project->commits->len;
-    for (guint i = 0; i < n; i++) {
-        columns_by_position[i] = G_MAXUINT;
-        if (!flags[i])
-            continue;
-        if (i < first) {
-            data->n_older++;
-        } else if (data->columns->len >= TREND_COLUMNS_MAX) {
-            data->n_newer++;
-        } else {
-            struct trend_column column = {.commit = commit_at(project, i),
-                                          .is_measured = (flags[i] & FLAG_VALUE) != 0,
-                                          .is_aside = !(flags[i] & FLAG_LINE),
-                                          .is_change = (flags[i] & FLAG_CHANGE) != 0};
-            columns_by_position[i] = data->columns->len;
-            data->n_measured += column.is_measured ? 1 : 0;
-            data->n_changes += column.is_change ? 1 : 0;
-            g_array_append_val(data->columns, column);
-        }
-    }
-}
-
-static void place_points(TrendData *data, const guint *columns_by_position)
-{
-    for (guint i = 0; i < data->lines->len; i++) {
-        struct trend_line *line = (struct trend_line *)g_ptr_array_index(data->lines, i);
-        guint n_kept = 0;
-        for (guint k = 0; k < line->points->len; k++) {
-            struct trend_point point = g_array_index(line->points, struct trend_point, k);
-            point.column = columns_by_position[point.column];
-            if (point.column != G_MAXUINT)
-                g_array_index(line->points, struct trend_point, n_kept++) = point;
-        }
-        g_array_set_size(line->points, n_kept);
-    }
-}
-
-/* A range may name commits that are no columns (of another branch): the next column inside it
- * counts. */
-static void find_view(TrendData *data, const struct store_commit *from,
-                      const struct store_commit *to)
-{
-    guint n = data->columns->len;
-    data->view_end = n;
-    while (from && data->view_first < n &&
-           g_array_index(data->columns, struct trend_column, data->view_first).commit->position <
-               from->position)
-        data->view_first++;
-    while (to && data->view_end > 0 &&
-           g_array_index(data->columns, struct trend_column, data->view_end - 1).commit->position >
-               to->position)
-        data->view_end--;
-    data->has_view = from || to;
-    if (data->view_first >= data->view_end) {
-        data->view_first = 0;
-        data->view_end = n;
-        data->has_view = false;
-    }
-}
-
 TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *project,
                           const Selection *selection, const struct trend_request *request,
                           GError **error)
@@ -362,6 +256,7 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
     data->columns = g_array_new(FALSE, FALSE, sizeof(struct trend_column));
     data->lines = g_ptr_array_new_with_free_func(line_free);
     data->annotations = g_array_new(FALSE, FALSE, sizeof(struct trend_annotation));
+    trend_strip_init(&data->strip);
     data->branch =
         request->branch ? request->branch : trend_branch_of(project, &data->branch_is_fallback);
     for (guint i = 0; i < selection->series->len; i++) {
@@ -370,20 +265,12 @@ TrendData *trend_data_new(StoreSnapshot *snapshot, const struct store_project *p
         if (!add_line(data, snapshot, selection, series, request->with_branches, error))
             return NULL;
     }
-    g_autofree guint8 *flags = trend_branch_flags(project, data->branch);
-    flag_points(data, flags);
-    const struct store_commit *from = find_commit(project, request->from),
-                              *to = find_commit(project, request->to);
-    guint n_wanted = request->all_columns ? TREND_COLUMNS_MAX : TREND_COLUMNS_DEFAULT;
-    guint first = first_position(flags, project->commits->len, n_wanted);
-    if (!request->all_columns)
-        first = skip_unmeasured(flags, project->commits->len, first);
-    if (from)
-        first = MIN(first, from->position);
-    g_autofree guint *columns_by_position = g_new(guint, project->commits->len + 1);
-    lay_columns(data, project, flags, first, columns_by_position);
-    place_points(data, columns_by_position);
-    find_view(data, from, to);
+    if (request->norm == TREND_NORM_REFERENCE)
+        trend_norm_reference(data);
+    if (!trend_columns_lay(data, snapshot, project, request, error))
+        return NULL;
+    if (request->norm == TREND_NORM_FIRST)
+        trend_norm_first(data);
     trend_annotations_read(data, snapshot, project, selection);
     return trend_changes_read(data, snapshot, project, error) ? g_steal_pointer(&data) : NULL;
 }

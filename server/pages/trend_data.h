@@ -11,10 +11,13 @@
 #include "server/store/store_changes.h"
 
 #define TREND_COLUMNS_DEFAULT 200u
-#define TREND_COLUMNS_MAX     5000u
+#define TREND_COLUMNS_MAX     1000u /* beyond it only extremes are columns */
+#define TREND_COLUMNS_CONTEXT 600u  /* around a range that is asked for */
+#define TREND_COLUMNS_THINNED 800u  /* about as many are left then */
 
 struct trend_column {
     struct store_commit *commit;
+    guint place;      /* among all commits of the branch */
     bool is_measured; /* a chosen line has a value here */
     bool is_aside;    /* of another branch */
     bool is_change;   /* a line's environment changed here */
@@ -54,32 +57,50 @@ struct trend_line {
     struct store_series *series;
     char *name;
     guint slot;
+    double base;    /* what values are divided by before they are drawn; NaN: it has none */
     GArray *points; /* struct trend_point by column; at one column the solid before the hollow */
     GArray *marks;  /* struct trend_mark by column */
     GArray *levels; /* struct trend_level by column; they do not overlap */
 };
 
+enum trend_norm { TREND_NORM_NONE, TREND_NORM_FIRST, TREND_NORM_REFERENCE };
+
+/* The overview: buckets of equally many commits, from the first measured one to the newest. */
+struct trend_strip {
+    guint first, n;    /* place of its first commit; buckets: 0 where there is too little */
+    GPtrArray *starts; /* struct store_commit *: each bucket's first */
+    GPtrArray *lines;  /* GArray * of struct trend_extent, one a line, one a bucket */
+};
+struct trend_extent {
+    double low, high; /* low > high: no value */
+};
+
 struct trend_request {
     const char *branch;    /* NULL: the default */
     const char *from, *to; /* shas or prefixes, or NULL: the range that is looked at */
-    bool with_branches;    /* other branches' runs too */
-    bool all_columns;      /* up to TREND_COLUMNS_MAX */
+    const char *at, *with; /* the same: points that are chosen stay columns */
+    enum trend_norm norm;
+    bool with_branches; /* other branches' runs too */
+    bool all_columns;   /* from the first commit on */
 };
 
 struct trend_data {
-    const char *branch;         /* whose line of commits this is */
-    bool branch_is_fallback;    /* the default branch has no runs; this one has the latest */
-    GArray *columns;            /* struct trend_column, oldest first */
-    guint n_older, n_newer;     /* commits of the branch before and after the columns */
-    guint n_changes;            /* columns at which the environment changed */
-    guint n_measured;           /* columns with a value */
+    const char *branch;      /* whose line of commits this is */
+    bool branch_is_fallback; /* the default branch has no runs; this one has the latest */
+    GArray *columns;         /* struct trend_column, oldest first */
+    guint n_places;          /* commits of the branch */
+    guint n_older, n_newer;  /* of these before and after the columns */
+    bool is_thinned;         /* of each stretch the lowest and highest commit of each line only */
+    guint n_changes;         /* columns at which the environment changed */
+    guint n_measured;        /* columns with a value */
     guint view_first, view_end; /* the columns looked at: view_first <= i < view_end */
     bool has_view;              /* the address names a range */
     GPtrArray *lines;           /* struct trend_line * */
-    GArray *annotations;        /* struct trend_annotation by first column */
-    bool has_other_branches;    /* the chosen series have runs of other branches */
-    bool is_judged_branch;      /* changes are looked for on this branch */
-    JudgedNote judged;          /* how far the lines were */
+    struct trend_strip strip;
+    GArray *annotations;     /* struct trend_annotation by first column */
+    bool has_other_branches; /* the chosen series have runs of other branches */
+    bool is_judged_branch;   /* changes are looked for on this branch */
+    JudgedNote judged;       /* how far the lines were */
 };
 typedef struct trend_data TrendData;
 

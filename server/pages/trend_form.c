@@ -4,6 +4,7 @@
 #include "server/pages/trend_view.h"
 
 #include "server/pages/link.h"
+#include "server/pages/trend_norm.h"
 
 #include <string.h>
 
@@ -94,6 +95,26 @@ static void write_switch(Html *html, const char *name, const char *label, bool i
     html_literal(html, "</span></label>");
 }
 
+static void write_norm(Html *html, const struct trend_view *view)
+{
+    static const struct {
+        enum trend_norm norm;
+        const char *says;
+    } choices[] = {{TREND_NORM_NONE, "as measured"},
+                   {TREND_NORM_FIRST, "% of the first shown"},
+                   {TREND_NORM_REFERENCE, "% of the reference"}};
+    html_literal(
+        html, "<label class=\"field\"><span class=\"legend\">values</span><select name=\"norm\">");
+    for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
+        html_literal(html, "<option");
+        html_attr(html, "value", trend_norm_name(choices[i].norm));
+        if (view->wanted.norm == choices[i].norm)
+            html_literal(html, " selected");
+        html_print(html, ">%s</option>", choices[i].says);
+    }
+    html_literal(html, "</select></label>");
+}
+
 static void write_hidden(Html *html, const char *name, const char *value)
 {
     if (!value || !*value)
@@ -110,8 +131,11 @@ void trend_form_write(Html *html, const struct trend_view *view)
     write_metric(html, view);
     for (guint i = 0; i < view->selection->facets->len; i++)
         write_facet(html, (const struct facet *)g_ptr_array_index(view->selection->facets, i));
-    html_literal(html, "<fieldset class=\"field\"><legend>show</legend><div class=\"chips\">");
+    write_norm(html, view);
+    html_literal(html, "<fieldset class=\"field\"><legend>axes</legend><div class=\"chips\">");
     write_switch(html, "zero", "from zero", view->from_zero);
+    write_switch(html, "log", "logarithmic", view->log);
+    write_switch(html, "time", "by time", view->timed);
     if (view->data->has_other_branches || view->wanted.with_branches)
         write_switch(html, "branches", "other branches", view->wanted.with_branches);
     html_literal(html, "</div></fieldset>");

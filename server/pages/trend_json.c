@@ -5,8 +5,21 @@
 
 #include "server/pages/chart.h"
 #include "server/pages/trend_annotations.h"
+#include "server/pages/trend_norm.h"
+#include "server/pages/trend_strip.h"
 
 #include <math.h>
+#include <string.h>
+
+#define SHA_DIGITS 12
+
+/* Of many commits a few digits say it. */
+static void write_sha(Html *html, const struct store_commit *commit, bool is_short)
+{
+    char digits[SHA_DIGITS + 1];
+    g_strlcpy(digits, commit->sha, sizeof digits);
+    html_json_string(html, is_short ? digits : commit->sha);
+}
 
 static void write_commit_column(Html *html, const struct trend_view *view, const char *which)
 {
@@ -18,8 +31,12 @@ static void write_commit_column(Html *html, const struct trend_view *view, const
             &g_array_index(view->data->columns, struct trend_column, i);
         if (i > 0)
             html_literal(html, ",");
-        if (*which == 's')
-            html_json_string(html, which[1] == 'h' ? column->commit->sha : column->commit->subject);
+        if (strcmp(which, "sha") == 0)
+            write_sha(html, column->commit, view->data->is_thinned);
+        else if (*which == 's')
+            html_json_string(html, column->commit->subject);
+        else if (strcmp(which, "at") == 0)
+            html_print(html, "%u", column->place);
         else if (*which == 'a')
             html_json_string(html, column->commit->author);
         else
@@ -107,6 +124,8 @@ static void write_line(Html *html, const struct trend_line *line)
     html_json_string(html, line->name);
     html_literal(html, ",\"machine\":");
     html_json_string(html, line->series->machine->name);
+    html_literal(html, ",\"base\":");
+    html_json_number(html, line->base);
     html_literal(html, ",\"params\":[");
     write_params(html, line->series);
     html_literal(html, "],\"column\":[");
@@ -130,6 +149,33 @@ static void write_line(Html *html, const struct trend_line *line)
     html_literal(html, "]}");
 }
 
+/* How values and axes are looked at. */
+static void write_looks(Html *html, const struct trend_view *view)
+{
+    bool is_share = view->wanted.norm != TREND_NORM_NONE;
+    html_literal(html, ",\"divisor\":");
+    html_json_number(html, is_share ? 0.01 : view->scale.divisor);
+    html_literal(html, ",\"label\":");
+    html_json_string(html, is_share ? "%" : view->scale.label);
+    html_literal(html, ",\"raw\":[");
+    html_json_number(html, view->scale.divisor);
+    html_literal(html, ",");
+    html_json_string(html, view->scale.label);
+    html_literal(html, "],\"norm\":");
+    html_json_string(html, trend_norm_name(view->wanted.norm));
+    html_print(html, ",\"zero\":%d,\"log\":%d,\"timed\":%d,\"y\":", view->from_zero ? 1 : 0,
+               view->log ? 1 : 0, view->timed ? 1 : 0);
+    if (!view->has_window) {
+        html_literal(html, "null");
+        return;
+    }
+    html_literal(html, "[");
+    html_json_number(html, view->window[0]);
+    html_literal(html, ",");
+    html_json_number(html, view->window[1]);
+    html_literal(html, "]");
+}
+
 void trend_json_write(Html *html, const struct trend_view *view)
 {
     const struct store_series *metric = view->selection->metric;
@@ -141,18 +187,18 @@ void trend_json_write(Html *html, const struct trend_view *view)
     html_json_string(html, metric->metric);
     html_literal(html, ",\"unit\":");
     html_json_string(html, metric->unit);
-    html_literal(html, ",\"divisor\":");
-    html_json_number(html, view->scale.divisor);
-    html_literal(html, ",\"label\":");
-    html_json_string(html, view->scale.label);
+    write_looks(html, view);
     html_literal(html, ",\"direction\":");
     html_json_string(html, chart_direction(metric->better));
     html_literal(html, ",\"branch\":");
     html_json_string(html, view->data->branch);
     html_literal(html, ",\"forge\":");
     html_json_string(html, view->project->commit_url_template);
-    html_print(html, ",\"zero\":%d,\"view\":[%u,%u]", view->from_zero ? 1 : 0,
-               view->data->view_first, view->data->view_end);
+    html_print(html,
+               ",\"view\":[%u,%u],\"thinned\":%d,\"total\":%u,\"strip\":", view->data->view_first,
+               view->data->view_end, view->data->is_thinned ? 1 : 0, view->data->n_places);
+    trend_strip_json(html, view->data);
+    write_commit_column(html, view, "at");
     write_commit_column(html, view, "sha");
     write_commit_column(html, view, "subject");
     write_commit_column(html, view, "author");

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "server/pages/layout.h"
-#include "server/pages/sheet.h"
 #include "server/pages/trend_data.h"
 
 struct trend_view {
@@ -14,8 +13,10 @@ struct trend_view {
     const Selection *selection;
     const TrendData *data;
     struct trend_request wanted;
-    bool from_zero;
-    struct quantity_scale scale; /* of the values looked at */
+    bool from_zero, log, timed;  /* how the axes are looked at */
+    bool has_window;             /* only a part of the y axis is */
+    double window[2];            /* low < high: that part, in values over their line's base */
+    struct quantity_scale scale; /* of the values looked at, as measured */
 };
 
 /* The form that chooses metric, machine, parameters, branch. */
@@ -27,5 +28,3 @@ void trend_json_write(Html *html, const struct trend_view *view);
 void trend_found_write(Html *html, const struct trend_view *view);
 /* The values looked at, newest commit first. */
 void trend_table_write(Html *html, const struct trend_view *view);
-/* The page in another form than HTML. */
-Sheet *trend_sheet_new(const struct trend_view *view, enum sheet_form form);

@@ -64,6 +64,7 @@ function bodyOf(route: Route): unknown {
 /** What a form of the page would send; the browser is then led back to the page. */
 function formOf(route: Route): string | undefined {
   if (route.method !== "POST" || !route.path.startsWith("/p/")) return undefined;
+  if (route.path.endsWith("/annotations")) return `text=a+note&commit=${runDocument().commit.sha}&page=ThreadPoolSpawn`;
   return route.path.endsWith("/rules") ? `do=save&place=-1&muted=no&base=${NO_RULES}` : `do=all&all=${change}&note=seen`;
 }
 const NO_RULES = createHash("sha256").update("").digest("hex").slice(0, 16);

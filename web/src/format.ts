@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and times as the server's pages show them (server/pages/quantity.c): four significant digits in a scale fixed for the page.
 import type { Line, Trend } from "./model";
-import { ABOVE, BELOW } from "./model";
+import { ABOVE, BELOW, drawn } from "./model";
 
 export function number(value: number, divisor: number): string {
   const shown = value / divisor, size = Math.abs(shown);
@@ -34,15 +34,37 @@ export function minute(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC";
 }
 
+/** Where ticks are not evenly spaced: as short as it can be said. */
+export function loose(value: number, divisor: number): string {
+  const shown = value / divisor, size = Math.abs(shown);
+  return size !== 0 && (size >= 1e6 || size < 1e-4) ? shown.toExponential(0) : String(Number(shown.toPrecision(4)));
+}
+
+export function moment(seconds: number, hasHours: boolean): string {
+  return hasHours ? `${day(seconds)}\n${minute(seconds).slice(11, 16)}` : day(seconds);
+}
+
+const bound = (flags: number): string => (flags & ABOVE ? "> " : flags & BELOW ? "< " : "");
+
+/** As it is drawn: of a normalised chart the share. */
 export function pointValue(trend: Trend, line: Line, index: number): string {
-  const flags = line.flags[index]!;
-  const bound = flags & ABOVE ? "> " : flags & BELOW ? "< " : "";
-  return bound + number(line.value[index]!, trend.divisor);
+  const value = drawn(line, line.value[index]!);
+  return Number.isNaN(value) ? "–" : bound(line.flags[index]!) + number(value, trend.divisor);
 }
 
 export function pointInterval(trend: Trend, line: Line, index: number): string {
   const low = line.low[index], high = line.high[index];
-  return low == null || high == null ? "" : `${number(low, trend.divisor)} – ${number(high, trend.divisor)}`;
+  return low == null || high == null || line.base === null ? "" : `${number(drawn(line, low), trend.divisor)} – ${number(drawn(line, high), trend.divisor)}`;
+}
+
+/** As it was measured, with its unit. */
+export function rawValue(trend: Trend, line: Line, index: number): string {
+  return `${bound(line.flags[index]!)}${number(line.value[index]!, trend.raw[0])} ${trend.raw[1]}`.trim();
+}
+
+export function rawInterval(trend: Trend, line: Line, index: number): string {
+  const low = line.low[index], high = line.high[index];
+  return low == null || high == null ? "" : `${number(low, trend.raw[0])} – ${number(high, trend.raw[0])}`;
 }
 
 /** "3 h ago": beside an absolute time, never instead of it. */

@@ -25,10 +25,10 @@ export class Hover {
   }
 
   show(column: number, nearest: Line | null): void {
-    const { trend, u } = this.plot;
+    const { trend } = this.plot;
     this.card.replaceChildren(...commitRows(trend, column), values(this.plot, column, nearest));
     this.card.hidden = this.ruler.hidden = false;
-    const x = u.valToPos(column, "x");
+    const x = this.plot.left(column);
     this.ruler.style.transform = `translateX(${Math.round(x)}px)`;
     this.place(x);
   }
@@ -51,6 +51,7 @@ function commitRows(trend: Trend, column: number): Node[] {
     el("p", { class: "hover-commit" }, el("code", {}, trend.sha[column]!.slice(0, 10)), " ", format.day(trend.time[column]!)),
     el("p", { class: "hover-subject" }, trend.subject[column] ?? "subject not known"),
     el("p", { class: "hover-author" }, trend.author[column] ?? ""),
+    ...trend.annotations.filter(([first, last]) => column >= first && column <= last).map(([, , number, text]) => el("p", { class: "hover-said" }, `${number}: ${text}`)),
   ];
 }
 

@@ -15,8 +15,8 @@ export function makeLegend(trend: Trend, hidden: Set<number>, changed: () => voi
   for (const item of Array.from(list.children) as HTMLElement[]) {
     const id = Number(item.dataset["series"]);
     const button = el("button", { type: "button", class: "switch", title: "Show only this line: Shift" });
-    button.append(...Array.from(item.childNodes));
-    item.append(button);
+    button.append(...Array.from(item.firstElementChild!.childNodes));
+    item.replaceChildren(button);
     const show = (): void => button.setAttribute("aria-pressed", String(!hidden.has(id)));
     button.addEventListener("click", (event) => {
       toggle(trend, hidden, id, event.shiftKey);

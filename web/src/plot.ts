@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chart that can be zoomed and hovered: uPlot draws axes, grid and lines; bands, marks, error bars and the ticks of
-// commits without data are drawn here, in uPlot's hooks.
+// commits without data are drawn here, in uPlot's hooks. uPlot's own values are places on the axes (scale.ts).
 import uPlot from "uplot";
 import * as format from "./format";
-import { aligned, CHANGED, HOLLOW, pointAt, rangeOf } from "./model";
-import type { Line, Trend, View } from "./model";
+import { aligned, CHANGED, drawn, HOLLOW, nearestIndex, pointAt, rangeOf, scaleOf } from "./model";
+import type { Axes, Line, Trend, View } from "./model";
 import { drawAnnotations } from "./plot_annotations";
 import { drawLevels, drawNotes, notesOf } from "./plot_changes";
 import type { Place } from "./plot_changes";
 import { colourOf, dashOf, readPalette, traceMark } from "./plot_marks";
 import type { Palette } from "./plot_marks";
+import { Scale, timeTicks } from "./scale";
+import type { Ticks } from "./scale";
 
 export interface PlotEvents {
-  onZoom(view: View | null): void; // null: everything
+  onZoom(view: View | null, y?: [number, number]): void; // null: as it was at first; y: in what is drawn
   onHover(column: number | null, y: number): void;
   onPick(column: number, y: number): void;
 }
+
+/** A point that is ringed. */
+export interface Pin { line: Line; column: number; }
 
 export class Plot {
   readonly u: uPlot;
   view: View;
   palette: Palette = readPalette();
   private hidden = new Set<number>();
-  private pinned: { line: Line; column: number } | null = null;
+  private pins: Pin[] = [];
+  private scale = new Scale(0);
+  private xs: number[] = [];
+  private ticks: Ticks = { at: [], step: 0 };
 
-  constructor(readonly trend: Trend, readonly host: HTMLElement, private readonly events: PlotEvents) {
+  constructor(public trend: Trend, readonly host: HTMLElement, readonly axes: Axes, private readonly events: PlotEvents) {
     this.view = trend.view;
-    const columns = trend.sha.map((_, i) => i);
-    this.u = new uPlot(this.options(), [columns, ...aligned(trend)] as uPlot.AlignedData, host);
+    this.prepare();
+    this.u = new uPlot(this.options(), this.data(), host);
     this.listen();
   }
 
-  isShown = (line: Line): boolean => !this.hidden.has(line.id);
+  isShown = (line: Line): boolean => !this.hidden.has(line.id) && line.base !== null;
 
   setHidden(ids: Iterable<number>): void {
     this.hidden = new Set(ids);
@@ -39,15 +47,51 @@ export class Plot {
     this.setView(this.view);
   }
 
-  /** Rings the point whose samples are shown. */
-  setPinned(pinned: { line: Line; column: number } | null): void {
-    this.pinned = pinned;
+  /** Rings the points that are chosen. */
+  setPins(pins: Pin[]): void {
+    this.pins = pins;
     this.u.redraw(false, false);
   }
 
   setView(view: View): void {
     this.view = view;
-    this.u.setScale("x", { min: view[0] - 0.5, max: view[1] - 0.5 });
+    const [min, max] = this.xRange();
+    this.u.setScale("x", { min, max });
+  }
+
+  /** Other columns of the same lines. */
+  setTrend(trend: Trend): void {
+    this.trend = trend;
+    this.view = trend.view;
+    this.refresh();
+  }
+
+  /** After the axes were changed, or the data. */
+  refresh(): void {
+    this.prepare();
+    this.u.batch(() => {
+      this.u.setData(this.data(), false);
+      this.setView(this.view);
+    });
+  }
+
+  scaleName(): string {
+    return this.scale.isWhole() ? " · asinh axis: some values are not positive" : " · logarithmic";
+  }
+
+  private prepare(): void {
+    this.scale = scaleOf(this.trend, this.axes);
+    this.xs = this.axes.timed ? this.trend.time : this.trend.at;
+  }
+
+  private data(): uPlot.AlignedData {
+    return [this.xs, ...aligned(this.trend, this.scale)] as uPlot.AlignedData;
+  }
+
+  private xRange(): [number, number] {
+    const low = this.xs[this.view[0]]!, high = this.xs[this.view[1] - 1]!;
+    const air = this.axes.timed ? Math.max(3600, (high - low) * 0.02) : Math.max(0.5, (high - low) / (2 * (this.view[1] - this.view[0])));
+    return [low - air, high + air];
   }
 
   /** Pixels between the centres of two neighbouring columns. */
@@ -73,7 +117,7 @@ export class Plot {
   private options(): uPlot.Options {
     return {
       ...sizeOf(this.host), padding: [12, 40, 0, 0], legend: { show: false },
-      scales: { x: { time: false, range: () => [this.view[0] - 0.5, this.view[1] - 0.5] }, y: { range: () => rangeOf(this.trend, this.view, this.isShown) } },
+      scales: { x: { time: false, range: () => this.xRange() }, y: { range: () => rangeOf(this.trend, this.view, this.axes, this.scale, this.isShown) } },
       axes: [this.xAxis(), this.yAxis()],
       series: [{}, ...this.trend.lines.map((line) => this.series(line))],
       cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 }, bind: { dblclick: () => () => (this.events.onZoom(null), null) } },
@@ -86,7 +130,10 @@ export class Plot {
       stroke: () => this.palette.muted, font: FONT, size: 52, gap: 9, grid: { show: false }, ticks: { show: false },
       border: { show: true, stroke: () => this.palette.axis, width: 1 },
       splits: () => this.labelled(),
-      values: (_, splits) => splits.map((column) => `${this.trend.sha[column]?.slice(0, 7) ?? ""}\n${format.day(this.trend.time[column] ?? 0)}`),
+      values: (_, splits) => {
+        if (this.axes.timed) return splits.map((time) => format.moment(time, timeTicks(...this.xRange(), this.labels()).hasHours));
+        return splits.map((place) => nearestIndex(this.xs, place)).map((column) => `${this.trend.sha[column]?.slice(0, 7) ?? ""}\n${format.day(this.trend.time[column] ?? 0)}`);
+      },
     };
   }
 
@@ -94,7 +141,11 @@ export class Plot {
     return {
       stroke: () => this.palette.muted, font: FONT, size: 64, gap: 6, space: 44, ticks: { show: false },
       grid: { stroke: () => this.palette.grid, width: 1 },
-      values: (_, splits, __, ___, step) => splits.map((value) => format.tick(value, step, this.trend.divisor)),
+      splits: (u, _, low, high) => {
+        this.ticks = this.scale.ticks(low, high, Math.max(3, Math.floor(u.height / 44)), this.trend.divisor);
+        return this.ticks.at.map((value) => this.scale.forward(value));
+      },
+      values: () => this.ticks.at.map((value) => (this.ticks.step > 0 ? format.tick(value, this.ticks.step, this.trend.divisor) : format.loose(value, this.trend.divisor))),
     };
   }
 
@@ -105,11 +156,15 @@ export class Plot {
     };
   }
 
-  /** The newest column and then every so manieth before it, as far as labels have room. */
+  private labels(): number {
+    return Math.max(1, Math.floor(this.plotWidth() / 96));
+  }
+
+  /** The newest column and then every so manieth before it, as far as labels have room; on a time axis round moments. */
   private labelled(): number[] {
-    const [first, end] = this.view, room = Math.max(1, Math.floor(this.plotWidth() / 96));
-    const stride = Math.ceil((end - first) / room), columns: number[] = [];
-    for (let column = end - 1; column >= first; column -= stride) columns.unshift(column);
+    if (this.axes.timed) return timeTicks(...this.xRange(), this.labels()).at;
+    const [first, end] = this.view, columns: number[] = [], stride = Math.ceil((end - first) / this.labels());
+    for (let column = end - 1; column >= first; column -= stride) columns.unshift(this.xs[column]!);
     return columns;
   }
 
@@ -121,11 +176,24 @@ export class Plot {
   }
 
   private x(column: number): number {
-    return this.u.valToPos(column, "x", true);
+    return this.u.valToPos(this.xs[column]!, "x", true);
   }
 
-  private y(value: number): number {
-    return this.u.valToPos(value, "y", true);
+  private y(line: Line, value: number): number {
+    return this.u.valToPos(this.scale.forward(drawn(line, value)), "y", true);
+  }
+
+  /** In CSS pixels inside the plotting area. */
+  left(column: number): number {
+    return this.u.valToPos(this.xs[column]!, "x");
+  }
+
+  top(line: Line, index: number): number {
+    return this.u.valToPos(this.scale.forward(drawn(line, line.value[index]!)), "y");
+  }
+
+  columnAt(left: number): number {
+    return Math.min(this.view[1] - 1, Math.max(this.view[0], nearestIndex(this.xs, this.u.posToVal(left, "x"))));
   }
 
   private clipped(draw: (context: CanvasRenderingContext2D) => void): void {
@@ -139,11 +207,12 @@ export class Plot {
   }
 
   private drawUnder(): void {
+    const shown = this.trend.lines.filter(this.isShown), place = this.place();
     this.clipped((context) => {
-      for (const line of this.trend.lines) if (this.isShown(line)) this.drawBand(context, line);
-      for (const line of this.trend.lines) if (this.isShown(line)) drawLevels(this.place(), line);
+      for (const line of shown) this.drawBand(context, line);
+      for (const line of shown) drawLevels(place, line);
     });
-    this.clipped(() => drawAnnotations(this.place(), this.trend.annotations, FONT));
+    this.clipped(() => drawAnnotations(place, this.trend.annotations, FONT));
     this.drawChanges();
     this.drawEmptyColumns();
   }
@@ -155,10 +224,10 @@ export class Plot {
       if (line.flags[i]! & HOLLOW) continue;
       const near = line.column[i]! >= this.view[0] - 1 && (left < 0 || line.column[left]! <= this.view[1]);
       if (left >= 0 && near && line.low[left] != null && line.low[i] != null) {
-        path.moveTo(this.x(line.column[left]!), this.y(line.low[left]!));
-        path.lineTo(this.x(line.column[left]!), this.y(line.high[left]!));
-        path.lineTo(this.x(line.column[i]!), this.y(line.high[i]!));
-        path.lineTo(this.x(line.column[i]!), this.y(line.low[i]!));
+        path.moveTo(this.x(line.column[left]!), this.y(line, line.low[left]!));
+        path.lineTo(this.x(line.column[left]!), this.y(line, line.high[left]!));
+        path.lineTo(this.x(line.column[i]!), this.y(line, line.high[i]!));
+        path.lineTo(this.x(line.column[i]!), this.y(line, line.low[i]!));
         path.closePath();
       }
       left = i;
@@ -209,37 +278,42 @@ export class Plot {
     this.clipped((context) => {
       for (const line of this.trend.lines) if (this.isShown(line)) this.drawPoints(context, line);
       drawNotes(this.place(), notesOf(this.trend, this.isShown), FONT);
-      this.drawPinned(context);
+      this.pins.forEach((pin, i) => this.drawPin(context, pin, "AB"[i]!));
     });
   }
 
   private place(): Place {
-    const { ctx: context, bbox } = this.u;
-    return { context, palette: this.palette, ...bbox, x: (column) => this.x(column), y: (value) => this.y(value) };
+    const { ctx: context, bbox } = this.u, half = (this.spacing() / 2) * devicePixelRatio;
+    return { context, palette: this.palette, ...bbox, half, x: (column) => this.x(column), y: (line, value) => this.y(line, value) };
   }
 
   private drawPoints(context: CanvasRenderingContext2D, line: Line): void {
     const ratio = devicePixelRatio, indexes = this.visible(line);
     const radius = (this.spacing() < 7 ? 2.2 : 3.4) * ratio, solid = new Path2D(), hollow = new Path2D();
     for (const i of indexes)
-      traceMark(line.flags[i]! & HOLLOW ? hollow : solid, line.slot, this.x(line.column[i]!), this.y(line.value[i]!), radius);
+      traceMark(line.flags[i]! & HOLLOW ? hollow : solid, line.slot, this.x(line.column[i]!), this.y(line, line.value[i]!), radius);
     context.fillStyle = context.strokeStyle = colourOf(this.palette, line.slot);
     context.lineWidth = 1.5 * ratio;
     if (indexes.filter((i) => !(line.flags[i]! & HOLLOW)).length === 1) this.drawErrorBars(context, line, indexes);
-    context.fill(solid);
+    if (this.spacing() >= 2.5 || indexes.length < 2) context.fill(solid);
     context.fillStyle = this.palette.surface;
     context.fill(hollow);
     context.stroke(hollow);
   }
 
-  private drawPinned(context: CanvasRenderingContext2D): void {
-    const index = this.pinned ? pointAt(this.pinned.line, this.pinned.column) : -1;
-    if (!this.pinned || index < 0 || !this.isShown(this.pinned.line)) return;
-    context.strokeStyle = this.palette.text;
-    context.lineWidth = 2 * devicePixelRatio;
+  private drawPin(context: CanvasRenderingContext2D, pin: Pin, letter: string): void {
+    const index = pointAt(pin.line, pin.column), ratio = devicePixelRatio;
+    if (index < 0 || !this.isShown(pin.line)) return;
+    const x = this.x(pin.column), y = this.y(pin.line, pin.line.value[index]!);
+    context.strokeStyle = context.fillStyle = this.palette.text;
+    context.lineWidth = 2 * ratio;
     context.beginPath();
-    context.arc(this.x(this.pinned.column), this.y(this.pinned.line.value[index]!), 8 * devicePixelRatio, 0, 2 * Math.PI);
+    context.arc(x, y, 8 * ratio, 0, 2 * Math.PI);
     context.stroke();
+    if (this.pins.length < 2) return;
+    context.font = FONT.replace(/^\d+px/, `700 ${12 * ratio}px`);
+    context.textAlign = "center";
+    context.fillText(letter, x, y - 12 * ratio);
   }
 
   /** A band needs two points; one alone shows its interval as a bar. */
@@ -248,7 +322,7 @@ export class Plot {
     context.beginPath();
     for (const i of indexes) {
       if (line.low[i] == null || line.high[i] == null) continue;
-      const x = this.x(line.column[i]!), high = this.y(line.high[i]!), low = this.y(line.low[i]!);
+      const x = this.x(line.column[i]!), high = this.y(line, line.high[i]!), low = this.y(line, line.low[i]!);
       context.moveTo(x, high);
       context.lineTo(x, low);
       for (const end of [high, low]) {
@@ -259,16 +333,17 @@ export class Plot {
     context.stroke();
   }
 
+  /** What was dragged over; with Shift held only that part of the y axis, too. */
   private selected(u: uPlot): void {
-    if (u.select.width < 4) return;
-    const first = Math.max(this.view[0], Math.ceil(u.posToVal(u.select.left, "x")));
-    const last = Math.min(this.view[1] - 1, Math.floor(u.posToVal(u.select.left + u.select.width, "x")));
+    const { left, top, width, height } = u.select, isBoth = u.cursor.drag!.y;
+    if (width < 4) return;
+    let [first, end] = [this.view[0], this.view[1]];
+    while (first < end && this.xs[first]! < u.posToVal(left, "x")) first++;
+    while (end > first && this.xs[end - 1]! > u.posToVal(left + width, "x")) end--;
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    if (last >= first) this.events.onZoom([first, last + 1]);
-  }
-
-  private columnAt(left: number): number {
-    return Math.min(this.view[1] - 1, Math.max(this.view[0], Math.round(this.u.posToVal(left, "x"))));
+    if (end <= first) return;
+    if (isBoth && height >= 4) this.events.onZoom([first, end], [this.scale.back(u.posToVal(top + height, "y")), this.scale.back(u.posToVal(top, "y"))]);
+    else this.events.onZoom([first, end]);
   }
 
   private moved(u: uPlot): void {
@@ -278,6 +353,7 @@ export class Plot {
 
   private listen(): void {
     let downX = 0;
+    this.host.addEventListener("mousedown", (event) => (this.u.cursor.drag!.y = event.shiftKey), true);
     this.u.over.addEventListener("mousedown", (event) => (downX = event.clientX));
     this.u.over.addEventListener("click", (event) => {
       if (Math.abs(event.clientX - downX) > 4) return;
@@ -289,7 +365,7 @@ export class Plot {
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 
+/** As the style sheet gives it, so that nothing moves when the chart comes. */
 function sizeOf(host: HTMLElement): { width: number; height: number } {
-  const width = Math.max(280, host.clientWidth);
-  return { width, height: Math.round(Math.min(440, Math.max(280, (width * 360) / 1100))) };
+  return { width: Math.max(280, host.clientWidth), height: host.clientHeight };
 }

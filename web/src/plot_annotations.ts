@@ -8,7 +8,7 @@ const BADGE_RADIUS = 8;
 
 export function drawAnnotations(place: Place, annotations: Annotation[], font: string): void {
   const { context, palette } = place, ratio = devicePixelRatio, radius = BADGE_RADIUS * ratio;
-  const bottom = place.top + place.height, half = (place.x(1) - place.x(0)) / 2, y = bottom - radius - 3 * ratio;
+  const bottom = place.top + place.height, half = place.half, y = bottom - radius - 3 * ratio;
   context.save();
   context.lineWidth = ratio;
   context.textAlign = "center";

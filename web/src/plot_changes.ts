@@ -10,21 +10,22 @@ import type { Palette } from "./plot_marks";
 export interface Place {
   context: CanvasRenderingContext2D; palette: Palette;
   left: number; top: number; width: number; height: number;
-  x(column: number): number; y(value: number): number;
+  half: number; // of what a column takes
+  x(column: number): number; y(line: Line, value: number): number;
 }
 
 const NOTE_WIDTH = 40, NOTE_ROWS = 3;
 
 export function drawLevels(place: Place, line: Line): void {
-  const { context } = place, half = (place.x(1) - place.x(0)) * 0.35;
+  const { context } = place, half = place.half * 0.7;
   context.save();
   context.globalAlpha = 0.28;
   context.strokeStyle = colourOf(place.palette, line.slot);
   context.lineWidth = 5 * devicePixelRatio;
   context.beginPath();
   for (const [first, end, value] of line.levels) {
-    context.moveTo(place.x(first) - half, place.y(value));
-    context.lineTo(place.x(end - 1) + half, place.y(value));
+    context.moveTo(place.x(first) - half, place.y(line, value));
+    context.lineTo(place.x(end - 1) + half, place.y(line, value));
   }
   context.stroke();
   context.restore();

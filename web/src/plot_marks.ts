@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colour, mark and dash of a slot, on a canvas: the same shapes as server/pages/chart_marks.c.
 
-export const COLOURS = 8, MARKERS = 5;
+export const COLOURS = 8, MARKERS = 8; // with four dashes no two of 32 slots are alike without their colour
 
 export interface Palette { lines: string[]; surface: string; grid: string; axis: string; muted: string; text: string; warn: string; worse: string; better: string; annotation: string; }
 
@@ -23,10 +23,12 @@ export function dashOf(slot: number, ratio: number): number[] {
 }
 
 export function traceMark(path: Path2D, slot: number, x: number, y: number, radius: number): void {
-  const r = radius * 1.25, s = radius * 0.92, d = r * 1.1;
+  const r = radius * 1.25, s = radius * 0.92, d = r * 1.1, t = radius * 0.42;
   const corners: number[][][] = [
     [], [[-s, -s], [s, -s], [s, s], [-s, s]], [[0, -r], [r, r * 0.8], [-r, r * 0.8]],
     [[0, -d], [d, 0], [0, d], [-d, 0]], [[0, r], [r, -r * 0.8], [-r, -r * 0.8]],
+    [[-t, -d], [t, -d], [t, -t], [d, -t], [d, t], [t, t], [t, d], [-t, d], [-t, t], [-d, t], [-d, -t], [-t, -t]],
+    [[-r, -r], [r, -r], [-r, r], [r, r]], [[-d, -t], [d, -t], [d, t], [-d, t]],
   ];
   const shape = corners[slot % MARKERS]!;
   if (shape.length === 0) {

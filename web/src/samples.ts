@@ -4,11 +4,13 @@ import { svg } from "./dom";
 import * as format from "./format";
 import type { Line, Trend } from "./model";
 
-export interface RunSamples { id: string; url: string; started: string; branch: string | null; samples: number[]; }
+type Facts = Record<string, unknown>;
+
+export interface RunSamples { id: string; url: string; started: string; branch: string | null; environment: string | null; info: Facts; samples: number[]; }
 
 interface ApiRun {
-  id: string; url: string; started: string; branch: string | null;
-  results: { params: Record<string, unknown>; metrics: Record<string, { unit: string; samples?: number[] }> }[];
+  id: string; url: string; started: string; branch: string | null; environment: string | null;
+  results: { params: Facts; info?: Facts; metrics: Record<string, { unit: string; samples?: number[] }> }[];
 }
 
 export async function fetchSamples(trend: Trend, line: Line, sha: string): Promise<RunSamples[]> {
@@ -19,33 +21,59 @@ export async function fetchSamples(trend: Trend, line: Line, sha: string): Promi
   const { runs } = (await response.json()) as { runs: ApiRun[] };
   return runs.flatMap((run) => {
     const result = run.results.find((candidate) => Object.keys(candidate.params).length === line.params.length);
-    const samples = result?.metrics[trend.metric]?.samples;
-    return samples ? [{ id: run.id, url: run.url, started: run.started, branch: run.branch, samples }] : [];
+    if (!result?.metrics[trend.metric]) return [];
+    const { id, url, started, branch, environment } = run;
+    return [{ id, url, started, branch, environment, info: result.info ?? {}, samples: result.metrics[trend.metric]!.samples ?? [] }];
   });
 }
 
-const WIDTH = 640, ROW = 30, LEFT = 12, RIGHT = 12, AXIS = 24;
+export type Difference = [name: string, before: string, after: string];
 
-export function drawStrip(trend: Trend, line: Line, runs: RunSamples[]): SVGElement {
-  const all = runs.flatMap((run) => run.samples), low = Math.min(...all), high = Math.max(...all);
+const differences = (before: Facts, after: Facts): Difference[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+    .map((name): Difference => [name, String(before[name] ?? "–"), String(after[name] ?? "–")])
+    .filter(([, left, right]) => left !== right);
+
+/** Facts of the machine and of the result in which two points' latest runs differ. */
+export async function differingFacts(machine: string, before: RunSamples, after: RunSamples): Promise<Difference[]> {
+  const found = differences(before.info, after.info);
+  if (before.environment === after.environment || !before.environment || !after.environment) return found;
+  const response = await fetch(`/api/machines/${encodeURIComponent(machine)}`, { headers: { Accept: "application/json" } });
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  const { environments } = (await response.json()) as { environments: { digest: string; facts: Facts | null }[] };
+  const factsOf = (digest: string): Facts => environments.find((one) => one.digest === digest)?.facts ?? {};
+  return [...differences(factsOf(before.environment), factsOf(after.environment)), ...found];
+}
+
+const WIDTH = 640, ROW = 30, LEFT = 24, RIGHT = 12, AXIS = 24;
+
+/** One strip: the samples of a run; A or B tells which point of a pair they are of. */
+export interface Row { slot: number; label: string; samples: number[]; }
+
+export function drawStrip(trend: Trend, rows: Row[]): SVGElement {
+  const [divisor, label] = trend.raw;
+  const all = rows.flatMap((row) => row.samples), low = Math.min(...all), high = Math.max(...all);
   const span = high - low || Math.abs(high) || 1;
   const x = (value: number): number => (high === low ? WIDTH / 2 : LEFT + ((value - low) / span) * (WIDTH - LEFT - RIGHT));
-  const height = runs.length * ROW + AXIS;
-  const picture = svg("svg", { class: "strip", viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: "img", "aria-label": `${all.length} samples from ${format.number(low, trend.divisor)} to ${format.number(high, trend.divisor)} ${trend.label}` });
-  runs.forEach((run, i) => {
+  const height = rows.length * ROW + AXIS;
+  const picture = svg("svg", { class: "strip", viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: "img", "aria-label": `${all.length} samples from ${format.number(low, divisor)} to ${format.number(high, divisor)} ${label}` });
+  const text = (at: number, y: number, anchor: string, words: string): void => {
+    const node = svg("text", { x: at, y, "text-anchor": anchor, class: "tick" });
+    node.textContent = words;
+    picture.append(node);
+  };
+  rows.forEach((row, i) => {
     const y = i * ROW + ROW / 2;
     picture.append(svg("path", { class: "grid", d: `M${LEFT} ${y}H${WIDTH - RIGHT}` }));
-    const group = svg("g", { class: `s${line.slot % 8} dots` });
-    run.samples.forEach((value, k) => group.append(svg("circle", { cx: x(value).toFixed(1), cy: y + ((k * 7) % 5 - 2) * 2, r: 3.5 })));
-    const median = x(medianOf(run.samples)).toFixed(1);
+    const group = svg("g", { class: `s${row.slot % 8} dots` });
+    row.samples.forEach((value, k) => group.append(svg("circle", { cx: x(value).toFixed(1), cy: y + ((k * 7) % 5 - 2) * 2, r: 3.5 })));
+    const median = x(medianOf(row.samples)).toFixed(1);
     group.append(svg("path", { class: "median", d: `M${median} ${y - 12}V${y + 12}` }));
     picture.append(group);
+    if (row.label) text(4, y + 4, "start", row.label);
   });
-  for (const [value, anchor, at] of [[low, "start", LEFT], [high, "end", WIDTH - RIGHT]] as const) {
-    const label = svg("text", { x: at, y: height - 6, "text-anchor": anchor, class: "tick" });
-    label.textContent = format.number(value, trend.divisor);
-    picture.append(label);
-  }
+  text(LEFT, height - 6, "start", format.number(low, divisor));
+  text(WIDTH - RIGHT, height - 6, "end", format.number(high, divisor));
   return picture;
 }
 

@@ -5,6 +5,7 @@
 #include "server/pages/chart_spark.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static char *draw(const struct chart *chart)
@@ -236,6 +237,39 @@ static void test_close_notes_are_on_rows(void)
         g_assert_nonnull(strstr(text, expected[i]));
 }
 
+/* Tenfold is as far everywhere; what is not positive gets an axis that holds it; a part of the y
+ * axis is cut at its edges; columns stand where they say. */
+static void test_axes(void)
+{
+    struct chart_point points[] = {
+        {0, 1, 0, 0, false, false}, {1, 10, 0, 0, false, false}, {2, 100, 0, 0, false, false}};
+    struct chart_line line = {.name = "l", .points = points, .n_points = 3};
+    struct chart_column columns[] = {
+        {.label = "a", .at = 0}, {.label = "b", .at = 30}, {.label = "c", .at = 40}};
+    struct chart chart = chart_of(&line, columns, 3);
+    chart.log = chart.placed = true;
+    g_autofree char *text = draw(&chart);
+    assert_is_well_formed(text);
+    g_autofree char *stroke = path_of(text, "class=\"stroke\"");
+    double x[3], y[3];
+    g_assert_cmpint(
+        sscanf(stroke, "M%lf %lfL%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]), ==,
+        6);
+    g_assert_cmpfloat_with_epsilon(y[0] - y[1], y[1] - y[2], 0.02);
+    g_assert_cmpfloat_with_epsilon((x[1] - x[0]) / (x[2] - x[0]), 0.75, 0.001);
+    points[0].center = -5;
+    g_autofree char *negative = draw(&chart);
+    assert_is_well_formed(negative);
+    g_assert_cmpint(chart_scale_of(&chart).kind, ==, CHART_ASINH);
+    chart.log = false;
+    chart.has_window = true;
+    chart.window = (struct chart_range){9, 11};
+    g_autofree char *part = draw(&chart);
+    assert_is_well_formed(part);
+    g_assert_cmpuint(count(part, "<svg"), ==, 2);
+    g_assert_null(strstr(part, ">100<"));
+}
+
 static char *spark(const double *values, guint n, guint marked, const double *level)
 {
     const struct chart_spark drawn = {values, n, "a \"label\"", marked, level};
@@ -270,7 +304,7 @@ static void test_sparkline_is_as_flat_as_its_values(void)
     const double calm[] = {100, 101}, zeros[] = {0, 0}, huge[] = {-1e308, 1e308};
     g_autofree char *text = spark(calm, 2, G_MAXUINT, NULL);
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
-    g_assert_cmpstr(stroke, ==, "M4 15.98L116 12.02");
+    g_assert_cmpstr(stroke, ==, "M4 16L116 12");
     g_autofree char *flat = spark(zeros, 2, G_MAXUINT, NULL);
     g_autofree char *line = path_of(flat, "class=\"stroke\"");
     g_assert_cmpstr(line, ==, "M4 14L116 14");
@@ -302,6 +336,7 @@ int main(int argc, char **argv)
     g_test_add_func("/chart/hostile-names", test_hostile_names);
     g_test_add_func("/chart/levels-and-notes", test_levels_and_notes);
     g_test_add_func("/chart/close-notes-are-on-rows", test_close_notes_are_on_rows);
+    g_test_add_func("/chart/axes", test_axes);
     g_test_add_func("/chart/sparkline", test_sparkline);
     g_test_add_func("/chart/sparkline-is-flat", test_sparkline_is_as_flat_as_its_values);
     g_test_add_func("/chart/many-columns", test_many_columns_keep_their_labels_apart);
