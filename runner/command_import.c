@@ -210,6 +210,7 @@ static bool send_whole(struct job *job, const struct import_source *source, cons
     int64_t time_ms = 0;
     const struct http_client_options options = {
         .token = job->settings->token, .stopped = interrupt_requested, .seconds = IMPORT_SECONDS};
+    report_exposed_token(job->settings);
     g_autoptr(HttpClient) client = http_client_new(&options, error);
     GString *bytes = client ? import_read_file(path, RUN_BODY_BYTES_MAX, &time_ms, error) : NULL;
     if (!bytes)

@@ -53,6 +53,7 @@ json_t *judging_fetch(const Settings *settings, const char *path, unsigned secon
                                           .stopped = interrupt_requested,
                                           .seconds = seconds,
                                           .answer_bytes_max = ANSWER_BYTES_MAX};
+    report_exposed_token(settings);
     g_autoptr(HttpClient) client = http_client_new(&options, error);
     if (!client)
         return NULL;

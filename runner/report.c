@@ -16,21 +16,19 @@ static void on_notice(const char *message)
 }
 
 /* A token on a network without encryption is a token for everybody on the way. */
-static void warn_of_plain_token(const Settings *settings)
+void report_exposed_token(const Settings *settings)
 {
-    g_autoptr(GUri) uri = g_uri_parse(settings->server, G_URI_FLAGS_NONE, NULL);
-    const char *host = uri ? g_uri_get_host(uri) : NULL;
-    if (!settings->token || !host || strcmp(g_uri_get_scheme(uri), "https") == 0)
+    static bool is_said;
+    if (is_said || !settings->token || !http_client_is_exposed(settings->server))
         return;
-    if (strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-        g_str_has_prefix(host, "127."))
-        return;
-    console_message("the token goes to %s without encryption; https would protect it", host);
+    is_said = true;
+    console_message("the token goes to %s without encryption; https would protect it",
+                    settings->server);
 }
 
 Delivery *report_open_delivery(const Settings *settings, GError **error)
 {
-    warn_of_plain_token(settings);
+    report_exposed_token(settings);
     struct delivery_options options = {
         .server = settings->server,
         .token = settings->token,

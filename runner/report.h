@@ -8,6 +8,10 @@
 #include "runner/settings.h"
 #include "schema/run.h"
 
+/* Says, the first time, that a token goes over the network without encryption, where it does:
+ * before a client of settings->server is made. */
+void report_exposed_token(const Settings *settings);
+
 /* A delivery as the settings want it, whose notices are messages; settings->server is not NULL. */
 Delivery *report_open_delivery(const Settings *settings, GError **error);
 

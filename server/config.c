@@ -14,6 +14,10 @@ enum kind {
     KIND_STORE,
     KIND_TOKEN_FILE,
     KIND_ORIGINS,
+    KIND_PROXIES,
+    KIND_PROXY_HEADER,
+    KIND_CERTIFICATE,
+    KIND_KEY,
     KIND_CONFIG,
     KIND_SWITCH,
     KIND_NUMBER
@@ -41,7 +45,11 @@ static const struct setting settings[] = {
     TEXT("store", "URL", "sqlite:breakeven.db", "where everything is kept", KIND_STORE),
     TEXT("write-token-file", "FILE", NULL, "a file with the token that writing needs; without it writing is possible from this machine only", KIND_TOKEN_FILE),
     TEXT("cors-origin", "ORIGIN,…", NULL, "whose pages may read the API from a browser, such as https://grafana.example.org", KIND_ORIGINS),
-    TEXT("config", "FILE", NULL, "a key file: [server] with these names as keys", KIND_CONFIG),
+    TEXT("trusted-proxy", "ADDRESS,…", NULL, "proxies (10.0.0.7, 192.168.0.0/16) whose word about the client's address counts", KIND_PROXIES),
+    TEXT("proxy-header", "NAME", "x-forwarded-for", "where they say it: x-forwarded-for or forwarded", KIND_PROXY_HEADER),
+    TEXT("tls-cert", "FILE", NULL, "speak HTTPS with this certificate and its chain (PEM); read again on SIGHUP", KIND_CERTIFICATE),
+    TEXT("tls-key", "FILE", NULL, "the certificate's key (PEM)", KIND_KEY),
+    TEXT("config", "FILE", NULL, "a key file: [server] with these names as keys, [oidc NAME] whose CI tokens to take", KIND_CONFIG),
     TEXT("access-log", "on|off", "on", "a line on stderr for each request", KIND_SWITCH),
     NUMBER("workers", "N", "2", "threads for slow requests", CONFIG_WORKERS, 1, 64),
     NUMBER("connections", "N", "0", "open at once; 0: what the limit on open files allows", CONFIG_CONNECTIONS, 0, 100000),
@@ -199,26 +207,31 @@ static bool file_key_take(Sources *sources, GKeyFile *file, const char *path, co
     return sources->values[i] != NULL;
 }
 
-static bool file_read(Sources *sources, GError **error)
+static bool file_read(Config *config, Sources *sources, GError **error)
 {
-    gsize config = setting_find("config", strlen("config"));
-    const char *path = sources->values[config];
+    gsize at = setting_find("config", strlen("config"));
+    const char *path = sources->values[at];
     if (!path)
         return true;
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) reason = NULL;
     if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &reason))
-        return fail(error, "%s: %s: %s", sources->origins[config], path, reason->message);
+        return fail(error, "%s: %s: %s", sources->origins[at], path, reason->message);
     g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
     for (char **group = groups; *group; group++)
-        if (strcmp(*group, KEY_GROUP) != 0)
-            return fail(error, "%s: unknown group [%s]; [" KEY_GROUP "] would be right", path,
-                        *group);
+        if (strcmp(*group, KEY_GROUP) != 0 && !oidc_is_group(*group))
+            return fail(error,
+                        "%s: unknown group [%s]; [" KEY_GROUP "] or [oidc NAME] would be right",
+                        path, *group);
     g_auto(GStrv) keys = g_key_file_get_keys(file, KEY_GROUP, NULL, NULL);
     for (char **key = keys; key && *key; key++)
         if (!file_key_take(sources, file, path, *key, error))
             return false;
-    return true;
+    config->oidc = oidc_new(file, path, &reason);
+    if (!reason)
+        return true;
+    g_propagate_error(error, g_steal_pointer(&reason));
+    return false;
 }
 
 /* ---- Values ---- */
@@ -279,6 +292,22 @@ static bool take_origins(Config *config, const char *origin, const char *text, G
     return true;
 }
 
+static bool take_proxies(Config *config, const char *origin, const char *text, GError **error)
+{
+    config->proxies = http_proxies_parse(text, error);
+    if (!config->proxies)
+        g_prefix_error(error, "%s: ", origin);
+    return config->proxies != NULL;
+}
+
+static bool take_proxy_header(Config *config, const char *origin, const char *text, GError **error)
+{
+    bool is_x = g_ascii_strcasecmp(text, "x-forwarded-for") == 0;
+    config->proxy_header = is_x ? HTTP_PROXY_X_FORWARDED_FOR : HTTP_PROXY_FORWARDED;
+    return is_x || g_ascii_strcasecmp(text, "forwarded") == 0 ||
+           fail(error, "%s: %s is neither x-forwarded-for nor forwarded", origin, text);
+}
+
 static bool take_number(Config *config, const struct setting *setting, const char *origin,
                         const char *text, GError **error)
 {
@@ -306,6 +335,16 @@ static bool take_value(Config *config, const struct setting *setting, const char
         return take_token_file(config, origin, text, error);
     case KIND_ORIGINS:
         return take_origins(config, origin, text, error);
+    case KIND_PROXIES:
+        return take_proxies(config, origin, text, error);
+    case KIND_PROXY_HEADER:
+        return take_proxy_header(config, origin, text, error);
+    case KIND_CERTIFICATE:
+        config->tls_certificate = g_strdup(text);
+        break;
+    case KIND_KEY:
+        config->tls_key = g_strdup(text);
+        break;
     case KIND_SWITCH:
         config->access_log = strcmp(text, "on") == 0;
         return config->access_log || strcmp(text, "off") == 0
@@ -328,7 +367,7 @@ Config *config_parse(int argc, char *const *argv, GError **error)
     if (config->command == CONFIG_HELP || config->command == CONFIG_VERSION)
         return g_steal_pointer(&config);
     environment_read(&sources);
-    if (!file_read(&sources, error))
+    if (!file_read(config, &sources, error))
         return NULL;
     gsize store = setting_find("store", strlen("store"));
     /* What serves every day is never filled with a demonstration: only the option names its file.
@@ -341,6 +380,11 @@ Config *config_parse(int argc, char *const *argv, GError **error)
             !take_value(config, &settings[i], sources.origins[i], text, error))
             return NULL;
     }
+    if ((config->tls_certificate == NULL) != (config->tls_key == NULL) &&
+        !fail(error, "%s is there without %s; both or neither would be right",
+              config->tls_key ? "--tls-key" : "--tls-cert",
+              config->tls_key ? "--tls-cert" : "--tls-key"))
+        return NULL;
     return g_steal_pointer(&config);
 }
 
@@ -352,6 +396,10 @@ void config_free(Config *config)
     g_free(config->store);
     g_free(config->write_token);
     g_strfreev(config->cors_origins);
+    http_proxies_free(config->proxies);
+    g_free(config->tls_certificate);
+    g_free(config->tls_key);
+    oidc_free(config->oidc);
     g_free(config);
 }
 

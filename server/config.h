@@ -5,6 +5,8 @@
 #pragma once
 
 #include "schema/error.h"
+#include "server/access/oidc.h"
+#include "server/http/http_peer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,9 +28,13 @@ typedef struct config {
     enum config_command command;
     char *listen_host;
     uint16_t listen_port;
-    char *store;         /* of CONFIG_DEMO NULL: a temporary one */
-    char *write_token;   /* what the file of --write-token-file holds; NULL without one */
-    char **cors_origins; /* NULL: none */
+    char *store;          /* of CONFIG_DEMO NULL: a temporary one */
+    char *write_token;    /* what the file of --write-token-file holds; NULL without one */
+    char **cors_origins;  /* NULL: none */
+    HttpProxies *proxies; /* NULL: none */
+    enum http_proxy_header proxy_header;
+    char *tls_certificate, *tls_key; /* paths; both NULL: plain HTTP */
+    Oidc *oidc;                      /* of the key file's groups [oidc NAME]; NULL: none */
     bool access_log;
     int64_t numbers[CONFIG_N_NUMBERS];
 } Config;

@@ -75,6 +75,8 @@ void log_access(const struct http_log_entry *entry)
     log_append_value(line, entry->method);
     g_string_append(line, " path=");
     log_append_value(line, entry->path);
+    g_string_append(line, " client=");
+    log_append_value(line, entry->client);
     g_string_append_printf(line, " status=%u bytes=%" G_GINT64_FORMAT " us=%" G_GINT64_FORMAT "%s",
                            entry->status, (gint64)entry->sent_bytes, (gint64)entry->duration_us,
                            entry->aborted ? " aborted=yes" : "");

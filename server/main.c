@@ -8,6 +8,7 @@
 #include "server/context.h"
 #include "server/demo/demo_fill.h"
 #include "server/detect.h"
+#include "server/http/http_tls.h"
 #include "server/log.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
@@ -75,20 +76,40 @@ static char *build_id_make(void)
 
 /* ---- Signals ---- */
 
-static void signals_block(sigset_t *ending)
+static void signals_block(sigset_t *awaited, bool has_files)
 {
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(ending);
-    sigaddset(ending, SIGTERM);
-    sigaddset(ending, SIGINT);
-    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    sigemptyset(awaited);
+    sigaddset(awaited, SIGTERM);
+    sigaddset(awaited, SIGINT);
+    if (has_files)
+        sigaddset(awaited, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, awaited, NULL);
 }
 
-/* Waits for the first one; a second one ends the program at once. */
-static void signals_await(const sigset_t *ending)
+/* SIGHUP: what may be changed while the server runs is read again; what cannot be read stays as it
+ * was. */
+static void files_read_again(const Config *config, HttpTls *tls)
+{
+    g_autoptr(GError) tls_error = NULL;
+    g_autoptr(GError) oidc_error = NULL;
+    if (tls && !http_tls_reload(tls, &tls_error))
+        log_line(LOG_LEVEL_ERROR, "SIGHUP: the certificate stays as it was: %s",
+                 tls_error->message);
+    else if (tls)
+        log_line(LOG_LEVEL_INFO, "SIGHUP: the certificate was read again");
+    if (config->oidc && !oidc_reload(config->oidc, &oidc_error))
+        log_line(LOG_LEVEL_ERROR, "SIGHUP: keys stay as they were: %s", oidc_error->message);
+    else if (config->oidc)
+        log_line(LOG_LEVEL_INFO, "SIGHUP: the keys of CI tokens were read again");
+}
+
+/* Waits for the first one that ends the server; a second one ends the program at once. */
+static void signals_await(const sigset_t *ending, const Config *config, HttpTls *tls)
 {
     int number;
-    sigwait(ending, &number);
+    while (sigwait(ending, &number) == 0 && number == SIGHUP)
+        files_read_again(config, tls);
     log_line(LOG_LEVEL_INFO, "%s: finishing what is in flight; a second signal ends at once",
              number == SIGINT ? "SIGINT" : "SIGTERM");
     signal(SIGTERM, SIG_DFL);
@@ -166,7 +187,8 @@ static Store *open_store(const Config *config, GError **error)
     return store_open(&options, error);
 }
 
-static HttpServer *start_http(const Config *config, struct context *context, GError **error)
+static HttpServer *start_http(const Config *config, HttpTls *tls, struct context *context,
+                              GError **error)
 {
     const int64_t *numbers = config->numbers;
     struct http_options options = {
@@ -180,6 +202,9 @@ static HttpServer *start_http(const Config *config, struct context *context, GEr
         .product = "Breakeven " BREAKEVEN_VERSION,
         .write_token = config->write_token,
         .cors_origins = config->cors_origins,
+        .proxies = config->proxies,
+        .proxy_header = config->proxy_header,
+        .tls = tls,
         .thread_start = on_thread_start,
         .thread_stop = on_thread_stop,
         .access_log = config->access_log ? on_http_access : NULL,
@@ -198,8 +223,11 @@ static HttpServer *start_http(const Config *config, struct context *context, GEr
 static int serve(const Config *config, GError **error)
 {
     sigset_t ending;
+    g_autoptr(HttpTls) tls = NULL;
     files_limit_raise();
-    signals_block(&ending);
+    signals_block(&ending, config->tls_key || config->oidc);
+    if (config->tls_key && !(tls = http_tls_new(config->tls_certificate, config->tls_key, error)))
+        return 1;
     g_autoptr(Store) store = open_store(config, error);
     if (!store)
         return 1;
@@ -217,7 +245,7 @@ static int serve(const Config *config, GError **error)
         .build_id = build_id,
         .started_ms = g_get_real_time() / 1000,
     };
-    HttpServer *http = start_http(config, &context, error); /* a busy port is said at once */
+    HttpServer *http = start_http(config, tls, &context, error); /* a busy port is said at once */
     if (!http)
         return 1;
     if (config->command == CONFIG_DEMO && !demo_make(store, work, error)) {
@@ -226,9 +254,9 @@ static int serve(const Config *config, GError **error)
         return 1;
     }
     bool ipv6 = strchr(config->listen_host, ':') != NULL;
-    log_line(LOG_LEVEL_INFO, "listening on http://%s%s%s:%u/", ipv6 ? "[" : "", config->listen_host,
-             ipv6 ? "]" : "", http_server_port(http));
-    signals_await(&ending);
+    log_line(LOG_LEVEL_INFO, "listening on %s://%s%s%s:%u/", tls ? "https" : "http",
+             ipv6 ? "[" : "", config->listen_host, ipv6 ? "]" : "", http_server_port(http));
+    signals_await(&ending, config, tls);
     g_atomic_int_set(&context.draining, 1);
     work_release(work);
     http_server_drain(http, (unsigned)config->numbers[CONFIG_DRAIN_SECONDS]);

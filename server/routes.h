@@ -22,6 +22,14 @@
     ROUTE("GET", pattern ".ndjson", handler, HTTP_READ, HTTP_REVALIDATE, speed, query)
 #define LIST(ROUTE, pattern, handler, speed, filters) \
     ROWS(ROUTE, pattern, handler, speed, filters "limit cursor fields")
+/* A page in each of its forms (pages/sheet.h): with a suffix, and without. Its query takes anything. */
+#define PAGE(ROUTE, pattern, handler) \
+    ROUTE("GET", pattern, handler, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, NULL) \
+    PAGE_FORMS(ROUTE, pattern, handler)
+#define PAGE_FORMS(ROUTE, pattern, handler) \
+    ROUTE("GET", pattern ".json", handler, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, NULL) \
+    ROUTE("GET", pattern ".csv",  handler, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, NULL) \
+    ROUTE("GET", pattern ".md",   handler, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, NULL)
 
 #define ROUTES(ROUTE) \
     ROUTE("GET",    "/api",                                api_index,           HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, "") \
@@ -31,7 +39,7 @@
     ROUTE("GET",    "/api/runs/{id}",                      api_run_get,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
     ROUTE("DELETE", "/api/runs/{id}",                      api_run_delete,      HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/api/runs/{id}/verdict",              api_run_verdict,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "wait") \
-    ROUTE("GET",    "/api/compare",                        api_compare,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project base head machine bench+ metric+ param.*") \
+    ROUTE("GET",    "/api/compare",                        api_compare,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "project base head also machine bench+ metric+ param.*") \
     LIST(ROUTE,     "/api/changes",                        api_changes_list,    HTTP_SLOW,  CHANGE_FILTERS) \
     ROUTE("GET",    "/api/changes/{change}",               api_change_get,      HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "") \
     ROUTE("PATCH",  "/api/changes/{change}",               api_change_patch,    HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
@@ -69,19 +77,21 @@
     ROUTE("GET",    "/readyz",                             api_readyz,          HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/",                                   page_home,           HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE_FORMS(ROUTE, "/index",                           page_home) \
     ROUTE("GET",    "/api.html",                           page_api,            HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
-    ROUTE("GET",    "/p/{project}",                        page_project,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}",                       page_project) \
     ROUTE("GET",    "/p/{project}/matrix",                 page_matrix,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/b/{bench}",              page_trend,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/c/{sha}",                page_commit,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/changes",                page_changes,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}/b/{bench}",             page_trend) \
+    PAGE(ROUTE,     "/p/{project}/c/{sha}",               page_commit) \
+    PAGE(ROUTE,     "/p/{project}/changes",               page_changes) \
     ROUTE("POST",   "/p/{project}/changes",                page_triage,         HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("POST",   "/p/{project}/annotations",            page_annotations_post, HTTP_WRITE, HTTP_NO_STORE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/changes/{change}",       page_change,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/changes.atom",           page_changes_atom,   HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "before") \
     ROUTE("GET",    "/p/{project}/rules",                  page_rules,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("POST",   "/p/{project}/rules",                  page_rules_post,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/compare/{range}",        page_compare,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/p/{project}/compare",                page_compare_choose, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}/compare/{range}",       page_compare) \
     ROUTE("GET",    "/chart/series/{series}.svg",          page_series_svg,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/favicon.ico",                        page_favicon,        HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
     ROUTE("GET",    "/assets/{file}",                      page_asset,          HTTP_READ,  HTTP_IMMUTABLE,  HTTP_QUICK, NULL)

@@ -38,6 +38,13 @@ static void attempt_clear(struct attempt *attempt)
 typedef struct attempt attempt_t;
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(attempt_t, attempt_clear)
 
+static void say_closed(const struct delivery_options *options)
+{
+    g_autofree char *text = g_strdup_printf(
+        "others could look into the spool folder %s; it has mode 0700 now", options->spool_dir);
+    options->notice(text);
+}
+
 Delivery *delivery_open(const struct delivery_options *options, GError **error)
 {
     g_autoptr(Delivery) delivery = g_new0(Delivery, 1);
@@ -46,6 +53,8 @@ Delivery *delivery_open(const struct delivery_options *options, GError **error)
     delivery->spool = spool_open(options->spool_dir, options->server, error);
     if (!delivery->spool)
         return NULL;
+    if (spool_was_open(delivery->spool) && options->notice)
+        say_closed(options);
     struct http_client_options client = {.token = options->token, .stopped = options->stopped};
     delivery->client = http_client_new(&client, error);
     return delivery->client ? g_steal_pointer(&delivery) : NULL;

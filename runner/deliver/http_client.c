@@ -55,6 +55,7 @@ static bool set_up(HttpClient *client, const struct http_client_options *options
     return is_good && curl_easy_setopt(curl, CURLOPT_HTTPHEADER, client->headers) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_seconds) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_TIMEOUT, seconds) == CURLE_OK &&
@@ -89,14 +90,26 @@ void http_client_free(HttpClient *client)
     g_free(client);
 }
 
+/* A name that begins as a loopback address does, 127.0.0.1.example.org, is no address. */
+static bool is_local(const char *host)
+{
+    return g_ascii_strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (g_str_has_prefix(host, "127.") && g_hostname_is_ip_address(host));
+}
+
+bool http_client_is_exposed(const char *url)
+{
+    g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
+    return uri && g_uri_get_host(uri) && strcmp(g_uri_get_scheme(uri), "https") != 0 &&
+           !is_local(g_uri_get_host(uri));
+}
+
 /* A server on this machine is never reached through a proxy. */
 static const char *no_proxy_for(const char *url)
 {
     g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
     const char *host = uri ? g_uri_get_host(uri) : NULL;
-    bool is_local = host && (strcmp(host, "localhost") == 0 || g_str_has_prefix(host, "127.") ||
-                             strcmp(host, "::1") == 0);
-    return is_local ? "*" : NULL;
+    return host && is_local(host) ? "*" : NULL;
 }
 
 static char *failure_text(const HttpClient *client, CURLcode code)

@@ -21,6 +21,9 @@ HttpClient *http_client_new(const struct http_client_options *options, GError **
 void http_client_free(HttpClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HttpClient, http_client_free)
 
+/* Whether what is sent to this URL can be read on the way: http, and not to this machine. */
+bool http_client_is_exposed(const char *url);
+
 #define HTTP_CLIENT_ANSWER_BYTES_MAX (1u << 20)
 
 struct http_answer {

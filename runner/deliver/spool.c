@@ -23,6 +23,7 @@ struct spool {
     char tag[TAG_DIGITS + 1]; /* of the server */
     int lock;                 /* file descriptor of .lock, or -1 */
     int64_t last_us;          /* of the newest entry that this process added */
+    bool was_open;
 };
 
 static bool set_file_error(GError **error, const char *what, const char *path)
@@ -30,6 +31,48 @@ static bool set_file_error(GError **error, const char *what, const char *path)
     int kind = errno == ENOSPC || errno == EDQUOT ? ERROR_FULL : ERROR_INVALID;
     g_set_error(error, BREAKEVEN_ERROR, kind, "%s %s: %s", what, path, g_strerror(errno));
     return false;
+}
+
+static bool is_entry(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == TIME_DIGITS && name[TIME_DIGITS] == '-' &&
+           strspn(name + TIME_DIGITS + 1, "0123456789abcdef") >= TAG_DIGITS &&
+           g_str_has_suffix(name, ENTRY_SUFFIX);
+}
+
+/* The name of a file that is not a spool's, or NULL where there is none. */
+static char *foreign_file(const char *directory)
+{
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
+    const char *name = NULL;
+    while (folder && (name = g_dir_read_name(folder)))
+        if (*name != '.' && !is_entry(name) && strcmp(name, "rejected") != 0)
+            return g_strdup(name);
+    return NULL;
+}
+
+/* A spool holds what is not public: names, commits, machines. */
+static bool close_to_others(const char *directory, bool *out_was_open, GError **error)
+{
+    struct stat facts;
+    if (stat(directory, &facts) != 0)
+        return set_file_error(error, "the spool folder cannot be looked at:", directory);
+    *out_was_open = (facts.st_mode & 077) != 0;
+    if (!*out_was_open)
+        return true;
+    g_autofree char *foreign = foreign_file(directory);
+    if (foreign || facts.st_mode & S_ISVTX) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "the spool folder %s is open to others (mode %04o) and not a spool alone%s%s; "
+                    "one of its own, or mode 0700, would be right",
+                    directory, facts.st_mode & 07777u, foreign ? ": it holds " : "",
+                    foreign ? foreign : "");
+        return false;
+    }
+    return chmod(directory, 0700) == 0 ||
+           set_file_error(
+               error,
+               "the spool folder is open to others, and cannot be closed to them:", directory);
 }
 
 Spool *spool_open(const char *directory, const char *server, GError **error)
@@ -42,8 +85,12 @@ Spool *spool_open(const char *directory, const char *server, GError **error)
         set_file_error(error, "the spool folder cannot be written:", directory);
         return NULL;
     }
+    bool was_open;
+    if (!close_to_others(directory, &was_open, error))
+        return NULL;
     Spool *spool = g_new0(Spool, 1);
     spool->lock = -1;
+    spool->was_open = was_open;
     spool->directory = g_strdup(directory);
     spool->rejected = g_build_filename(directory, "rejected", NULL);
     g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, server, -1);
@@ -65,6 +112,11 @@ void spool_close(Spool *spool)
 const char *spool_directory(const Spool *spool)
 {
     return spool->directory;
+}
+
+bool spool_was_open(const Spool *spool)
+{
+    return spool->was_open;
 }
 
 static bool sync_folder(const char *path, GError **error)
@@ -128,13 +180,6 @@ char *spool_add(Spool *spool, const char *id, const char *bytes, gsize length, G
     g_autofree char *name = g_strdup_printf("%016" G_GINT64_MODIFIER "x-%s-%s" ENTRY_SUFFIX,
                                             (guint64)spool->last_us, spool->tag, id);
     return write_file(spool->directory, name, bytes, length, error) ? g_steal_pointer(&name) : NULL;
-}
-
-static bool is_entry(const char *name)
-{
-    return strspn(name, "0123456789abcdef") == TIME_DIGITS && name[TIME_DIGITS] == '-' &&
-           strspn(name + TIME_DIGITS + 1, "0123456789abcdef") >= TAG_DIGITS &&
-           g_str_has_suffix(name, ENTRY_SUFFIX);
 }
 
 /* What a process that was killed while it wrote has left. */

@@ -6,7 +6,7 @@
  * and why DIR/.lock                    held by the one process that delivers
  *
  * Any number of processes may add at the same time; an entry appears whole, after it has reached
- * the disk. DIR is made with mode 0700 and files with 0600, for commits may be secret. */
+ * the disk. DIR has mode 0700 and files 0600, for commits may be secret. */
 #pragma once
 
 #include "schema/error.h"
@@ -17,12 +17,16 @@
 
 typedef struct spool Spool;
 
-/* Makes DIR where it is missing. ERROR_INVALID where it cannot be used. */
+/* Makes DIR where it is missing. One that others may look into is made 0700 where it holds nothing
+ * but a spool; else it is refused, as the runner might close what is not its own. ERROR_INVALID
+ * where it cannot be used. */
 Spool *spool_open(const char *directory, const char *server, GError **error);
 void spool_close(Spool *spool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_close)
 
 const char *spool_directory(const Spool *spool);
+/* Whether others could look into it until spool_open. */
+bool spool_was_open(const Spool *spool);
 
 /* Writes the document and waits for the disk; returns the entry's name. ERROR_FULL, ERROR_INVALID.
  */

@@ -5,6 +5,7 @@
 #include "server/api/comparison_json.h"
 #include "server/context.h"
 #include "server/routes.h"
+#include "server/work/comparison_set.h"
 
 #define WAIT_SECONDS_MAX 300
 
@@ -43,13 +44,19 @@ static GString *compare(HttpRequest *request, const struct store_filter *filter,
         http_not_modified(request, store_version(snapshot, wanted.project), HTTP_JSON))
         return NULL;
     wanted.machine = http_request_query(request, "machine");
-    g_autoptr(Comparison) comparison = comparison_new(snapshot, &wanted, error);
-    if (!comparison)
+    g_autoptr(ComparisonSet) set =
+        comparison_set_new(snapshot, &wanted, http_request_query(request, "also"), error);
+    if (!set)
         return NULL;
-    GString *body = g_string_sized_new(1024 + (gsize)comparison->rows->len * 600);
+    GString *body = g_string_sized_new(1024 + (gsize)set->rows->len * 600);
     struct json_writer writer = JSON_WRITER_INIT(body);
     json_writer_object(&writer, NULL);
-    comparison_json_write(&writer, comparison);
+    comparison_json_write(&writer, set->of[0]);
+    if (set->n > 1) {
+        json_writer_object(&writer, "also");
+        comparison_json_write(&writer, set->of[1]);
+        json_writer_end(&writer);
+    }
     json_writer_end(&writer);
     g_string_append_c(body, '\n');
     return body;

@@ -8,9 +8,9 @@
 #include "schema/text.h"
 #include "schema/timestamp.h"
 #include "server/api/foreign_run.h"
-#include "server/api/json_writer.h"
 #include "server/api/upload_runs.h"
 #include "server/context.h"
+#include "server/http/json_writer.h"
 #include "server/routes.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /api: what there is, from the route table itself, so that it cannot be out of date.
  * /api/openapi.json: the contract, built in. Runs on the request's thread. */
-#include "server/api/json_writer.h"
 #include "server/context.h"
+#include "server/http/json_writer.h"
 #include "server/routes.h"
 
 #include "schema/formats/format.h"

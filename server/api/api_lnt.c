@@ -5,9 +5,9 @@
  * thread; the answer is given later. */
 #include "schema/formats/format.h"
 #include "server/api/foreign_run.h"
-#include "server/api/json_writer.h"
 #include "server/api/upload_runs.h"
 #include "server/context.h"
+#include "server/http/json_writer.h"
 #include "server/http/problem.h"
 #include "server/routes.h"
 #include <string.h>

@@ -3,8 +3,8 @@
  * thread at a time. */
 #pragma once
 
-#include "server/api/csv_writer.h"
-#include "server/api/json_writer.h"
+#include "server/http/csv_writer.h"
+#include "server/http/json_writer.h"
 #include "server/store/store.h"
 
 /* Literal, encoded, literal, encoded, … NULL: api_write_address("/p/", project, "/c/", sha, NULL).

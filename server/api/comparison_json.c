@@ -17,6 +17,7 @@ static void write_side(struct json_writer *writer, const char *key,
     json_writer_string(writer, "subject", side->commit->subject);
     json_writer_string(writer, "run", side->run ? side->run->id : NULL);
     json_writer_string(writer, "branch", side->branch);
+    json_writer_string(writer, "machine", side->machine ? side->machine->name : NULL);
     api_write_taken(
         writer, "page",
         api_write_address("/p/", side->commit->project->name, "/c/", side->commit->sha, NULL));
@@ -65,6 +66,8 @@ static void write_row(struct json_writer *writer, const struct comparison_row *r
     json_writer_string(writer, "bench", series->benchmark->name);
     json_writer_raw(writer, "params", series->params_text);
     json_writer_string(writer, "machine", series->machine->name);
+    bool is_other = row->base_series && row->base_series->machine != series->machine;
+    json_writer_string(writer, "base_machine", is_other ? row->base_series->machine->name : NULL);
     json_writer_string(writer, "metric", series->metric);
     json_writer_string(writer, "unit", series->unit);
     json_writer_string(writer, "better", better_name(series->better));

@@ -2,7 +2,7 @@
  * A comparison as JSON. Knows no request; one thread at a time. */
 #pragma once
 
-#include "server/api/json_writer.h"
+#include "server/http/json_writer.h"
 #include "server/work/comparison.h"
 
 /* The members of a comparison, into the object that is open. */

@@ -4,8 +4,8 @@
  * One thread at a time; valid while the snapshot is. */
 #pragma once
 
-#include "server/api/csv_writer.h"
-#include "server/api/json_writer.h"
+#include "server/http/csv_writer.h"
+#include "server/http/json_writer.h"
 #include "server/store/store.h"
 
 typedef struct run_results RunResults;

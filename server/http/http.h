@@ -10,6 +10,7 @@
 
 #include "schema/error.h"
 #include "schema/fault.h"
+#include "server/http/http_peer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@
 
 typedef struct http_request HttpRequest;
 typedef struct http_server HttpServer;
+typedef struct http_tls HttpTls; /* http_tls.h */
 
 enum http_access { HTTP_READ, HTTP_WRITE }; /* who may: see access.h */
 /* no-store · no-cache with ETag · a year */
@@ -44,6 +46,8 @@ struct http_route {
 const char *http_request_method(const HttpRequest *request);
 /* as sent, before decoding, without the query */
 const char *http_request_path(const HttpRequest *request);
+/* the pattern of its row in the route table; "" where none matches */
+const char *http_request_pattern(const HttpRequest *request);
 /* as sent; "" where there is none */
 const char *http_request_query_string(const HttpRequest *request);
 /* the decoded {name}; never NULL for a name of the pattern */
@@ -78,6 +82,11 @@ const char *http_format_type(enum http_format format); /* HTTP_JSON … */
 
 /* "http://host" of the server as this client sees it: for Location and Link. */
 char *http_request_origin(const HttpRequest *request);
+/* Whether the client came by TLS: to this server, or to a listed proxy that says so. */
+bool http_request_is_https(const HttpRequest *request);
+/* "192.0.2.1", "2001:db8::1": the peer's, or the one for which a listed proxy speaks (http_peer.h).
+ * The one address for logs, audit and limits. "-" where the peer has none. */
+const char *http_request_client_address(const HttpRequest *request);
 
 /* The fields of a form (application/x-www-form-urlencoded) that is the body: struct http_pair * in
  * the order sent, owned by the caller. NULL with ERROR_UNSUPPORTED, ERROR_TOO_LARGE or
@@ -89,13 +98,14 @@ const char *http_form_value(const GPtrArray *form, const char *name);
 
 /* ---- The response ---- */
 
-#define HTTP_JSON   "application/json; charset=utf-8"
-#define HTTP_HTML   "text/html; charset=utf-8"
-#define HTTP_CSV    "text/csv; charset=utf-8; header=present"
-#define HTTP_NDJSON "application/x-ndjson"
-#define HTTP_SVG    "image/svg+xml; charset=utf-8"
-#define HTTP_ATOM   "application/atom+xml; charset=utf-8"
-#define HTTP_TEXT   "text/plain; charset=utf-8"
+#define HTTP_JSON     "application/json; charset=utf-8"
+#define HTTP_HTML     "text/html; charset=utf-8"
+#define HTTP_CSV      "text/csv; charset=utf-8; header=present"
+#define HTTP_NDJSON   "application/x-ndjson"
+#define HTTP_SVG      "image/svg+xml; charset=utf-8"
+#define HTTP_ATOM     "application/atom+xml; charset=utf-8"
+#define HTTP_TEXT     "text/plain; charset=utf-8"
+#define HTTP_MARKDOWN "text/markdown; charset=utf-8"
 
 /* Answers with `body` (taken). Called once a request, as is each of the functions below it. Large
  * bodies are compressed, ETags compared, HEAD handled and Content-Length, Vary, Cache-Control,
@@ -192,6 +202,7 @@ void http_append_encoded(GString *out, const char *text);
  * writes lines escapes them. */
 struct http_log_entry {
     const char *request_id, *method, *path;
+    const char *client; /* http_request_client_address */
     unsigned status;    /* 0: the connection ended before there was an answer */
     int64_t sent_bytes; /* of the body, after compression */
     int64_t duration_us;
@@ -212,6 +223,11 @@ struct http_options {
     /* "https://grafana.example.org": whose pages may read below /api; NULL-terminated, NULL: none
      */
     char *const *cors_origins;
+    /* Whose word about the client counts, and in which header it is; NULL: nobody's. Outlives the
+     * server. */
+    const HttpProxies *proxies;
+    enum http_proxy_header proxy_header;
+    HttpTls *tls; /* NULL: plain HTTP. Outlives the server */
     /* for each thread that runs handlers, by http_server_start; may be NULL */
     void *(*thread_start)(void *app, GError **error);
     void (*thread_stop)(void *thread, void *app);

@@ -53,6 +53,7 @@ static enum MHD_Result exchange_head(HttpRequest *request, const char *method)
 {
     request->method = g_strdup(method);
     request->stage = HTTP_STAGE_BODY;
+    http_request_locate(request);
     if (!http_refusal_at_head(request) || body_is_worth_reading(request))
         return MHD_YES;
     request->connection->lingers = true;
@@ -153,6 +154,7 @@ static void report(const HttpServer *server, const HttpRequest *request, gint64 
         .request_id = request->id,
         .method = http_request_method(request),
         .path = request->path,
+        .client = request->client,
         .status = request->stage == HTTP_STAGE_SEND ? request->answer.status : 0,
         .sent_bytes = whole ? (int64_t)request->answer.length : 0,
         .duration_us = duration_us,

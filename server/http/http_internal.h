@@ -9,6 +9,8 @@
 
 #include "server/http/http.h"
 #include "server/http/http_router.h"
+#include "server/http/http_tls.h"
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -55,7 +57,9 @@ struct http_connection {
     gint64 since_us;      /* when it was opened, or its last exchange ended */
     int fd;
     bool lingers;
-    bool peer_loopback;
+    bool peer_loopback; /* of itself: a listed proxy is not, since anybody may stand behind it */
+    bool peer_is_proxy;
+    struct in6_addr peer;
 };
 
 /* One event thread. */
@@ -175,6 +179,8 @@ struct http_request {
     struct http_connection *connection;
     struct MHD_Connection *mhd;
     char id[32];
+    char client[HTTP_ADDRESS_BYTES];
+    bool is_https;
     gint64 started_us, answered_us;
     char *method, *path, *query;
     HttpMatch *match; /* the route and its segments, or NULL */
@@ -197,6 +203,9 @@ void http_request_ref(HttpRequest *request);
 void http_request_unref(HttpRequest *request);
 void http_pair_free(struct http_pair *pair);
 GPtrArray *http_pairs_copy(const GPtrArray *pairs); /* http_query.c */
+
+/* http_origin.c: at the end of the headers, what a listed proxy says of the client. */
+void http_request_locate(HttpRequest *request);
 
 /* http_exchange.c: libmicrohttpd's callbacks. */
 void *http_exchange_target(void *loop, const char *target, struct MHD_Connection *mhd);
@@ -236,6 +245,12 @@ void http_linger_clear(struct http_loop *loop);
 int http_listen_open(const char *host, uint16_t port, uint16_t *out_port, bool *out_loopback,
                      GError **error);
 bool http_listen_is_loopback(const struct sockaddr *address);
+
+/* http_tls.c */
+void http_tls_use(HttpTls *tls); /* on an event thread: whose pair its handshakes take; or NULL */
+gnutls_certificate_retrieve_function2 *http_tls_callback(void);
+/* What can be sent of the bytes at once. */
+void http_tls_send(gnutls_session_t session, const char *bytes, size_t length);
 
 /* http_workers.c */
 bool http_workers_start(struct http_workers *workers, HttpServer *server, GError **error);

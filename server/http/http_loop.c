@@ -26,8 +26,12 @@ static void connection_open(struct http_loop *loop, struct MHD_Connection *mhd, 
     connection->loop = loop;
     connection->since_us = g_get_monotonic_time();
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    connection->peer_loopback = http_listen_is_loopback(
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    const struct sockaddr *peer =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    connection->peer_is_proxy =
+        http_peer_of_socket(peer, &connection->peer) &&
+        http_proxies_contain(loop->server->options.proxies, &connection->peer);
+    connection->peer_loopback = http_listen_is_loopback(peer) && !connection->peer_is_proxy;
     connection->next = loop->connections;
     if (connection->next)
         connection->next->previous = connection;
@@ -153,6 +157,7 @@ static void *loop_main(void *data)
     struct http_loop *loop = data;
     HttpServer *server = loop->server;
     gint64 end_us = 0;
+    http_tls_use(server->options.tls);
     for (;;) {
         loop_once(loop);
         if (!atomic_load(&server->stop))
@@ -185,16 +190,20 @@ static size_t keep_encoded(void *data, struct MHD_Connection *mhd, char *text)
 static struct MHD_Daemon *daemon_start(struct http_loop *loop)
 {
     const struct http_options *options = &loop->server->options;
+    unsigned tls = options->tls ? MHD_USE_TLS : 0u;
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, http_exchange_access, loop, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, loop,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
+            tls,
+        0, NULL, NULL, http_exchange_access, loop, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, loop,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES,
         MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)(HTTP_CONNECTION_BYTES / 8),
         MHD_OPTION_CONNECTION_LIMIT, options->connections_max + HTTP_INBOX_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds_max, MHD_OPTION_URI_LOG_CALLBACK,
         http_exchange_target, loop, MHD_OPTION_UNESCAPE_CALLBACK, keep_encoded, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, http_exchange_completed, loop, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+        on_connection, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        options->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, http_tls_callback(),
+        MHD_OPTION_HTTPS_PRIORITIES, HTTP_TLS_PRIORITIES, MHD_OPTION_END);
 }
 
 static bool loop_watch(struct http_loop *loop)

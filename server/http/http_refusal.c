@@ -205,7 +205,12 @@ void http_refusal_send_raw(HttpRequest *request)
     g_string_append_len(text, answer->bytes, (gssize)answer->length);
     /* A problem is far smaller than a fresh send buffer. Where it does not fit, the client gets
      * what fits, and the end. */
-    (void)send(request->connection->fd, text->str, text->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (request->server->options.tls)
+        http_tls_send(
+            MHD_get_connection_info(request->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session,
+            text->str, text->len);
+    else
+        (void)send(request->connection->fd, text->str, text->len, MSG_DONTWAIT | MSG_NOSIGNAL);
     request->stage = HTTP_STAGE_SEND;
     request->connection->lingers = true;
 }

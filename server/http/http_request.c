@@ -9,9 +9,12 @@
 /* The target without the scheme and authority of its absolute form, which servers must take. */
 static const char *target_path(const char *target)
 {
-    if (g_ascii_strncasecmp(target, "http://", 7) != 0)
+    size_t scheme = g_ascii_strncasecmp(target, "http://", 7) == 0    ? 7
+                    : g_ascii_strncasecmp(target, "https://", 8) == 0 ? 8
+                                                                      : 0;
+    if (scheme == 0)
         return target;
-    const char *slash = strchr(target + 7, '/');
+    const char *slash = strchr(target + scheme, '/');
     return slash ? slash : "/";
 }
 
@@ -28,6 +31,8 @@ HttpRequest *http_request_new(struct http_connection *connection, struct MHD_Con
     request->connection = connection;
     request->mhd = mhd;
     request->started_us = g_get_monotonic_time();
+    http_peer_print(&connection->peer, request->client);
+    request->is_https = server->options.tls != NULL;
     request->path = g_strndup(path, path_length);
     request->query = g_strdup(path[path_length] == '?' ? path + path_length + 1 : "");
     request->answer.headers = g_ptr_array_new_with_free_func((GDestroyNotify)http_pair_free);
@@ -65,6 +70,11 @@ const char *http_request_method(const HttpRequest *request)
 const char *http_request_path(const HttpRequest *request)
 {
     return request->path;
+}
+
+const char *http_request_pattern(const HttpRequest *request)
+{
+    return request->match && request->match->route ? request->match->route->pattern : "";
 }
 
 const char *http_request_query_string(const HttpRequest *request)
@@ -181,25 +191,4 @@ const char *http_format_type(enum http_format format)
         break;
     }
     return HTTP_JSON;
-}
-
-static bool host_is_sound(const char *host)
-{
-    size_t length = strlen(host);
-    return length > 0 && length < 256 &&
-           strspn(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]") ==
-               length;
-}
-
-char *http_request_origin(const HttpRequest *request)
-{
-    const char *host = http_request_header(request, "Host");
-    const char *proto = http_request_header(request, "X-Forwarded-Proto");
-    const char *scheme = proto && g_ascii_strcasecmp(proto, "https") == 0 ? "https" : "http";
-    const struct http_options *options = &request->server->options;
-    if (host && host_is_sound(host))
-        return g_strdup_printf("%s://%s", scheme, host);
-    bool ipv6 = strchr(options->listen_host, ':') != NULL;
-    return g_strdup_printf("%s://%s%s%s:%u", scheme, ipv6 ? "[" : "", options->listen_host,
-                           ipv6 ? "]" : "", request->server->port);
 }

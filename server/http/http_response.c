@@ -222,6 +222,8 @@ static void each_common_header(const HttpRequest *request, http_header_fn each, 
 {
     for (gsize i = 0; i < G_N_ELEMENTS(security_headers); i++)
         each(to, security_headers[i].name, security_headers[i].value);
+    if (request->server->options.tls)
+        each(to, "Strict-Transport-Security", "max-age=31536000");
     each(to, "X-Request-Id", request->id);
     each(to, "Cache-Control", cache_control(request));
     if (!http_is_api(request))

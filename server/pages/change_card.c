@@ -46,7 +46,13 @@ static void write_number(Html *html, const struct store_series *series,
     g_autofree char *url = link_change(series->project->name, change->id);
     html_literal(html, "<td class=\"num\"><a");
     html_url(html, "href", url);
-    html_print(html, ">%" G_GINT64_FORMAT "</a></td>", (gint64)change->id);
+    html_print(html, ">%" G_GINT64_FORMAT "</a> ", (gint64)change->id);
+    g_autofree char *chart =
+        g_strdup_printf("/chart/series/%" G_GINT64_FORMAT ".svg", (gint64)series->id);
+    html_literal(html, "<a class=\"opens\"");
+    html_url(html, "href", chart);
+    html_print(html, " aria-label=\"Chart of change %" G_GINT64_FORMAT "\">chart</a></td>",
+               (gint64)change->id);
 }
 
 static void write_row(Html *html, StoreSnapshot *snapshot, const struct change_group *group,
@@ -130,16 +136,15 @@ static void write_compare(Html *html, const struct store_commit *good,
 static void write_range(Html *html, const struct store_project *project,
                         const struct change_group *group)
 {
-    const struct store_commit *bad = commit_at(project, group->last);
-    const struct store_commit *good =
-        group->first > 0 ? commit_at(project, group->first - 1) : NULL;
+    const struct store_commit *bad = commit_at(project, group->bad);
+    const struct store_commit *good = group->from > 0 ? commit_at(project, group->from - 1) : NULL;
     if (!bad)
         return;
     html_literal(html, "<p class=\"muted\">");
-    if (good && group->first < group->last) {
+    if (good && group->from < group->bad) {
         html_literal(html, "after ");
         layout_commit(html, good);
-        html_print(html, ", within %u commits, by ", group->last - group->first + 1);
+        html_print(html, ", within %u commits, by ", group->bad - group->from + 1);
     } else {
         html_literal(html, "at ");
     }

@@ -6,6 +6,7 @@
 #include "server/pages/commit_results.h"
 #include "server/pages/layout.h"
 #include "server/pages/recent_runs.h"
+#include "server/pages/sheet.h"
 
 #define COMMIT_AFTER 20u /* commits after this one that its sparklines reach over */
 
@@ -33,3 +34,5 @@ bool commit_environment_write(Html *html, const struct commit_view *view, GError
 void commit_runs_write(Html *html, const struct commit_view *view);
 void commit_table_write(Html *html, const struct commit_view *view);
 void commit_errors_write(Html *html, const struct commit_view *view);
+/* The page in another form than HTML. */
+Sheet *commit_sheet_new(const struct commit_view *view, enum sheet_form form);

@@ -30,11 +30,6 @@ char *compare_words(const Comparison *comparison)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static const struct comparison_row *row_at(const Comparison *comparison, guint i)
-{
-    return &g_array_index(comparison->rows, struct comparison_row, i);
-}
-
 void compare_table_tag(Html *html, enum comparison_verdict verdict)
 {
     switch (verdict) {
@@ -104,98 +99,188 @@ static void write_note(Html *html, const struct comparison_row *row)
     html_literal(html, "</td>");
 }
 
+static void write_p(Html *html, const struct comparison_row *row)
+{
+    char p[G_ASCII_DTOSTR_BUF_SIZE];
+    html_literal(html, "<td class=\"num n\">");
+    if (row->has_result && row->verdict != COMPARISON_NONE && isfinite(row->result.p))
+        html_text(html, row->result.p < 0.001
+                            ? "< 0.001"
+                            : g_ascii_formatd(p, sizeof p, "%.3f", row->result.p));
+    html_literal(html, "</td>");
+}
+
+static void write_effect(Html *html, const struct comparison_row *row)
+{
+    html_literal(html, "<td class=\"num\">");
+    if (row && row->has_result)
+        series_parts_effect(html, row->result.effect, row->result.low, row->result.high);
+    html_literal(html, "</td><td>");
+    if (row)
+        compare_table_tag(html, row->verdict);
+    html_literal(html, "</td>");
+}
+
 static void write_row(Html *html, const struct comparison_row *row)
 {
     html_literal(html, "<tr>");
     series_parts_head(html, row->series);
+    write_effect(html, row);
     html_literal(html, "<td class=\"num\">");
-    if (row->has_result)
-        series_parts_effect(html, row->result.effect, row->result.low, row->result.high);
-    html_literal(html, "</td><td>");
-    compare_table_tag(html, row->verdict);
-    html_literal(html, "</td><td class=\"num\">");
     if (row->has_result)
         series_parts_move(html, row->series, row->base.level, row->head.level);
     else
         series_parts_value(html, row->series, row->base.known || row->head.known,
                            row->base.known ? row->base.level : row->head.level);
     html_print(html, "</td><td class=\"num n\">%u, %u</td>", row->base.n, row->head.n);
-    html_literal(html, "<td class=\"num n\">");
-    if (row->has_result && row->verdict != COMPARISON_NONE && isfinite(row->result.p)) {
-        char p[G_ASCII_DTOSTR_BUF_SIZE];
-        html_text(html, row->result.p < 0.001
-                            ? "< 0.001"
-                            : g_ascii_formatd(p, sizeof p, "%.3f", row->result.p));
-    }
-    html_literal(html, "</td>");
+    write_p(html, row);
     write_note(html, row);
     html_literal(html, "</tr>");
 }
 
-/* The rows whose verdict is in `verdicts` (a bit each), in their order. */
-static void write_rows(Html *html, const Comparison *comparison, guint verdicts, const char *label)
+static void write_level(Html *html, const struct store_series *series,
+                        const struct comparison_value *value)
 {
-    guint n_shown = 0, n_all = 0;
+    html_literal(html, "<td class=\"num\">");
+    series_parts_value(html, series, value && value->known, value ? value->level : 0);
+    html_literal(html, "</td>");
+}
+
+/* Three sides: the base's level, then of each head its level and what it says. */
+static void write_wide_row(Html *html, const struct comparison_set_row *row)
+{
+    const struct comparison_row *lead = comparison_set_lead(row);
+    html_literal(html, "<tr>");
+    series_parts_head(html, lead->series);
+    write_level(html, lead->series, &lead->base);
+    for (guint i = 0; i < COMPARISON_HEADS_MAX; i++) {
+        write_level(html, lead->series, row->of[i] ? &row->of[i]->head : NULL);
+        write_effect(html, row->of[i]);
+    }
+    write_note(html, lead);
+    html_literal(html, "</tr>");
+}
+
+static void write_wide_heads(Html *html, const struct compare_view *view)
+{
+    g_autofree char *base = compare_side_name(&view->set->of[0]->base);
+    html_print(html, "<th scope=\"col\" class=\"num\">%s</th>", base);
+    for (guint i = 0; i < view->set->n; i++) {
+        g_autofree char *name = compare_side_name(&view->set->of[i]->head);
+        html_print(html,
+                   "<th scope=\"col\" class=\"num\">%s</th><th scope=\"col\" "
+                   "class=\"num\">Effect, 95 %%</th><th scope=\"col\">Verdict</th>",
+                   name);
+    }
+    html_literal(html, "<th scope=\"col\">Note</th>");
+}
+
+static void write_heads(Html *html, const struct compare_view *view, const char *label)
+{
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
     html_attr(html, "aria-label", label);
-    html_literal(
-        html,
-        "><table class=\"compared\"><thead><tr><th scope=\"col\">Series</th><th scope=\"col\" "
-        "class=\"num\">Effect, 95 %</th><th scope=\"col\">Verdict</th><th scope=\"col\" "
-        "class=\"num\">Base → head</th><th scope=\"col\" class=\"num\">n</th><th scope=\"col\" "
-        "class=\"num\">p</th><th scope=\"col\">Note</th></tr></thead><tbody>");
-    for (guint i = 0; i < comparison->rows->len; i++) {
-        const struct comparison_row *row = row_at(comparison, i);
-        if (!(verdicts & (1u << row->verdict)))
+    html_literal(html, "><table class=\"compared\"><thead><tr><th scope=\"col\">Series</th>");
+    if (view->set->n > 1)
+        write_wide_heads(html, view);
+    else
+        html_literal(html, "<th scope=\"col\" class=\"num\">Effect, 95 %</th><th "
+                           "scope=\"col\">Verdict</th><th scope=\"col\" class=\"num\">Base → "
+                           "head</th><th scope=\"col\" class=\"num\">n</th><th scope=\"col\" "
+                           "class=\"num\">p</th><th scope=\"col\">Note</th>");
+    html_literal(html, "</tr></thead><tbody>");
+}
+
+/* The rows whose verdict is in `verdicts` (a bit each) and that the filters let through, in their
+ * order. */
+static bool write_rows(Html *html, const struct compare_view *view, guint verdicts,
+                       const char *label, GError **error)
+{
+    guint n_shown = 0, n_all = 0;
+    write_heads(html, view, label);
+    for (guint i = 0; i < view->set->rows->len; i++) {
+        const struct comparison_set_row *row =
+            &g_array_index(view->set->rows, struct comparison_set_row, i);
+        if (!(verdicts & 1u << comparison_set_lead(row)->verdict) ||
+            !compare_view_takes(view, row) || n_all++ >= COMPARE_ROWS_MAX)
             continue;
-        if (n_all++ < COMPARE_ROWS_MAX) {
-            write_row(html, row);
-            n_shown++;
-        }
+        if (!store_snapshot_give_way(view->snapshot, error))
+            return false;
+        if (view->set->n > 1)
+            write_wide_row(html, row);
+        else
+            write_row(html, row->of[0]);
+        n_shown++;
     }
     html_literal(html, "</tbody></table></div>");
     if (n_all > n_shown)
         html_print(html,
-                   "<p class=\"muted\">The first %u of %u are shown; GET /api/compare gives all of "
-                   "them.</p>",
+                   "<p class=\"muted\">The first %u of %u are shown; as JSON or CSV this page has "
+                   "all of them.</p>",
                    n_shown, n_all);
+    return true;
 }
 
-void compare_table_differences(Html *html, const Comparison *comparison)
+static void write_nothing(Html *html, const struct compare_view *view)
 {
-    const guint *counts = comparison->counts;
-    html_literal(html, "<section class=\"card\" id=\"differences\"><h2>Differences</h2>");
-    if (counts[COMPARISON_REGRESSED] + counts[COMPARISON_IMPROVED] + counts[COMPARISON_UNSURE] == 0)
+    if (view->text)
+        html_print(html,
+                   "<p class=\"muted\">No such row holds “%s” in its benchmark, parameters, "
+                   "machine and metric.</p>",
+                   view->text);
+    else if (view->show != COMPARE_SHOW_DIFFERENCES && view->show != COMPARE_SHOW_ALL)
+        html_print(html, "<p class=\"muted\">No series is %s.</p>", compare_show_word(view->show));
+    else
         html_literal(html, "<p class=\"muted\">Nothing found: no series that both sides have moved "
                            "by more than its noise.</p>");
-    else
-        write_rows(html, comparison,
-                   1u << COMPARISON_REGRESSED | 1u << COMPARISON_IMPROVED | 1u << COMPARISON_UNSURE,
-                   "Differences");
-    html_literal(html, "</section>");
 }
 
-static void write_folded(Html *html, const Comparison *comparison, enum comparison_verdict verdict,
-                         const char *title)
+bool compare_table_differences(Html *html, const struct compare_view *view, GError **error)
 {
-    guint n = comparison->counts[verdict];
+    guint verdicts = compare_view_verdicts(view);
+    bool fine = true;
+    html_literal(html, "<section class=\"card\" id=\"differences\"><h2>Differences</h2>");
+    compare_filter_write(html, view);
+    if (compare_view_count(view, verdicts) == 0)
+        write_nothing(html, view);
+    else
+        fine = write_rows(html, view, verdicts, "Differences", error);
+    html_literal(html, "</section>");
+    return fine;
+}
+
+static bool write_folded(Html *html, const struct compare_view *view,
+                         enum comparison_verdict verdict, const char *title, GError **error)
+{
+    guint n = compare_view_count(view, 1u << verdict);
     if (n == 0)
-        return;
+        return true;
     html_literal(html, "<details class=\"card fold\"");
     html_attr(html, "id",
               comparison_verdict_name(verdict) ? comparison_verdict_name(verdict) : "no-direction");
-    html_print(html, "><summary><h2>%s <span class=\"n\">%u</span></h2></summary>", title, n);
-    write_rows(html, comparison, 1u << verdict, title);
+    html_print(html, "%s><summary><h2>%s <span class=\"n\">%u</span></h2></summary>",
+               view->show == COMPARE_SHOW_ALL ? " open" : "", title, n);
+    bool fine = write_rows(html, view, 1u << verdict, title, error);
     html_literal(html, "</details>");
+    return fine;
 }
 
-void compare_table_folded(Html *html, const Comparison *comparison)
+bool compare_table_folded(Html *html, const struct compare_view *view, GError **error)
 {
-    write_folded(html, comparison, COMPARISON_MISSING, "Missing: the base has them, the head not");
-    write_folded(html, comparison, COMPARISON_NEW, "New: the head has them, the base not");
-    write_folded(html, comparison, COMPARISON_UNCHANGED, "Unchanged");
-    write_folded(html, comparison, COMPARISON_MUTED, "Muted by a rule: shown, and never told");
-    write_folded(html, comparison, COMPARISON_NONE, "No better direction stated: no verdict");
+    static const struct {
+        enum comparison_verdict verdict;
+        const char *title;
+    } folds[] = {{COMPARISON_MISSING, "Missing: the base has them, the head not"},
+                 {COMPARISON_NEW, "New: the head has them, the base not"},
+                 {COMPARISON_UNCHANGED, "Unchanged"},
+                 {COMPARISON_MUTED, "Muted by a rule: shown, and never told"},
+                 {COMPARISON_NONE, "No better direction stated: no verdict"}};
+    if (view->show != COMPARE_SHOW_DIFFERENCES && view->show != COMPARE_SHOW_ALL)
+        return true;
+    for (guint i = 0; i < G_N_ELEMENTS(folds); i++) {
+        if (!write_folded(html, view, folds[i].verdict, folds[i].title, error))
+            return false;
+    }
+    return true;
 }
 
 /* ---- Means ----------------------------------------------------------------------------------- */
@@ -228,7 +313,8 @@ static GArray *count_benches(const Comparison *comparison)
     g_autoptr(GHashTable) places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     GArray *counts = g_array_new(FALSE, TRUE, sizeof(struct bench_count));
     for (guint i = 0; i < comparison->rows->len; i++) {
-        const struct comparison_row *row = row_at(comparison, i);
+        const struct comparison_row *row =
+            &g_array_index(comparison->rows, struct comparison_row, i);
         char *key =
             g_strdup_printf("%" G_GINT64_FORMAT "\n%s\n%s", (gint64)row->series->benchmark->id,
                             row->series->metric, row->series->unit);
@@ -288,17 +374,19 @@ static void write_count(Html *html, const struct bench_count *count,
     html_literal(html, "</tr>");
 }
 
-void compare_table_means(Html *html, const Comparison *comparison)
+static void write_means(Html *html, const Comparison *comparison, const char *title, const char *id)
 {
     g_autoptr(GArray) counts = count_benches(comparison);
     guint n_shown = MIN(counts->len, COMPARE_ROWS_MAX), from = 0;
     if (counts->len == 0)
         return;
+    html_print(html, "<section class=\"card\" id=\"%s\"><h2>%s</h2>", id, title);
+    html_literal(html, "<p class=\"muted\">Geometric mean of head / base over the series that both "
+                       "have.</p><div class=\"scroll\" tabindex=\"0\" role=\"region\"");
+    html_attr(html, "aria-label", title);
     html_literal(
         html,
-        "<section class=\"card\" id=\"means\"><h2>By benchmark</h2><p class=\"muted\">Geometric "
-        "mean of head / base over the series that both have.</p><div class=\"scroll\" "
-        "tabindex=\"0\" role=\"region\" aria-label=\"By benchmark\"><table><thead><tr><th "
+        "><table><thead><tr><th "
         "scope=\"col\">Benchmark</th><th scope=\"col\">Metric</th><th scope=\"col\" "
         "class=\"num\">Mean</th><th scope=\"col\" class=\"num\">Regressed</th><th scope=\"col\" "
         "class=\"num\">Improved</th><th scope=\"col\" class=\"num\">Unsure</th><th scope=\"col\" "
@@ -315,4 +403,17 @@ void compare_table_means(Html *html, const Comparison *comparison)
                    "them.</p>",
                    n_shown, counts->len);
     html_literal(html, "</section>");
+}
+
+void compare_table_means(Html *html, const struct compare_view *view)
+{
+    if (view->set->n == 1) {
+        write_means(html, view->set->of[0], "By benchmark", "means");
+        return;
+    }
+    for (guint i = 0; i < view->set->n; i++) {
+        g_autofree char *name = compare_side_name(&view->set->of[i]->head);
+        g_autofree char *title = g_strdup_printf("By benchmark: %s", name);
+        write_means(html, view->set->of[i], title, i == 0 ? "means" : "means-also");
+    }
 }

@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD, in the place of what no document can hold */
+
 struct html {
     GString *text;
 };
@@ -47,13 +49,34 @@ void html_append_trusted(Html *html, const char *literal, size_t length)
     g_string_append_len(html->text, literal, (gssize)length);
 }
 
+/* U+FFFE or U+FFFF: three bytes of UTF-8 like any other, and an error in XML. */
+static gboolean is_noncharacter(const char *at)
+{
+    return (unsigned char)at[0] == 0xEF && (unsigned char)at[1] == 0xBF &&
+           (unsigned char)at[2] >= 0xBE;
+}
+
+/* GLib writes a control character as &#x1; — which is an error in XML, too, and in HTML may be some
+ * other character. No format of the program has such references. */
 void html_append_format(Html *html, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *escaped = g_markup_vprintf_escaped(format, arguments);
     va_end(arguments);
-    g_string_append(html->text, escaped);
+    const char *start = escaped;
+    for (const char *at = escaped; *at != '\0';) {
+        gboolean is_reference = g_str_has_prefix(at, "&#x");
+        if (!is_reference && !is_noncharacter(at)) {
+            at++;
+            continue;
+        }
+        g_string_append_len(html->text, start, at - start);
+        g_string_append(html->text, REPLACEMENT);
+        at += is_reference ? strcspn(at, ";") + 1 : 3;
+        start = at;
+    }
+    g_string_append(html->text, start);
 }
 
 static const char *entity_of(unsigned char c)
@@ -70,7 +93,7 @@ static const char *entity_of(unsigned char c)
     case '\'':
         return "&#39;";
     default:
-        return c < 0x20 && c != '\n' && c != '\t' ? "\xEF\xBF\xBD" : NULL;
+        return c < 0x20 && c != '\n' && c != '\t' ? REPLACEMENT : NULL;
     }
 }
 
@@ -80,11 +103,13 @@ void html_text(Html *html, const char *text)
         return;
     const char *start = text;
     for (const char *at = text; *at != '\0'; at++) {
-        const char *entity = entity_of((unsigned char)*at);
+        gboolean is_none = is_noncharacter(at);
+        const char *entity = is_none ? REPLACEMENT : entity_of((unsigned char)*at);
         if (!entity)
             continue;
         g_string_append_len(html->text, start, at - start);
         g_string_append(html->text, entity);
+        at += is_none ? 2 : 0;
         start = at + 1;
     }
     g_string_append(html->text, start);

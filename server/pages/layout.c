@@ -66,9 +66,35 @@ void layout_begin(Html *html, const struct layout *layout)
         html_literal(html, "<main id=\"main\">\n");
 }
 
+/* The same address with a suffix; the way it is asked for in says nothing there. */
+char *layout_form_url(const HttpRequest *request, const char *suffix)
+{
+    g_autofree char *query = link_query(http_request_query_pairs(request), "as", NULL);
+    const char *path = http_request_path(request);
+    return g_strconcat(strcmp(path, "/") == 0 ? "/index" : path, suffix, query[1] ? query : "",
+                       NULL);
+}
+
+static void write_forms(Html *html, const HttpRequest *request)
+{
+    static const char *const forms[][2] = {{".json", "JSON"}, {".csv", "CSV"}, {".md", "Markdown"}};
+    html_literal(html,
+                 "<nav class=\"forms\" aria-label=\"This page as\"><span>This page as</span>");
+    for (guint i = 0; i < G_N_ELEMENTS(forms); i++) {
+        g_autofree char *url = layout_form_url(request, forms[i][0]);
+        html_literal(html, "<a rel=\"alternate\"");
+        html_url(html, "href", url);
+        html_print(html, ">%s</a>", forms[i][1]);
+    }
+    html_literal(html, "</nav>");
+}
+
 void layout_end(Html *html, const struct layout *layout)
 {
-    html_literal(html, "</main>\n<footer><span>Breakeven ");
+    html_literal(html, "</main>\n<footer>");
+    if (layout->request)
+        write_forms(html, layout->request);
+    html_literal(html, "<span>Breakeven ");
     html_text(html, layout->version);
     html_literal(html, "</span><a href=\"/api.html\">API</a><a "
                        "href=\"/healthz\">Health</a></footer></body></html>\n");

@@ -20,10 +20,15 @@ struct layout {
     guint n_crumbs;
     const char *version;
     bool is_wide; /* uses the window's whole width */
+    const HttpRequest
+        *request; /* of a page that has other forms (sheet.h): the footer leads to them */
 };
 
 void layout_begin(Html *html, const struct layout *layout);
 void layout_end(Html *html, const struct layout *layout);
+
+/* The address of a page that has other forms, in the one of that suffix (".csv"). */
+char *layout_form_url(const HttpRequest *request, const char *suffix);
 
 /* Ends `html` and answers 200 with it. */
 void layout_send(HttpRequest *request, Html *html);

@@ -68,12 +68,21 @@ char *link_back(const char *path, const char *back)
 
 char *link_compare(const char *project, const char *base, const char *head)
 {
+    return link_compare_also(project, base, head, NULL);
+}
+
+char *link_compare_also(const char *project, const char *base, const char *head, const char *also)
+{
     g_autofree char *path = link_project(project);
     g_autoptr(GString) url = g_string_new(path);
     g_string_append(url, "/compare/");
     http_append_encoded(url, base);
     g_string_append(url, "...");
     http_append_encoded(url, head);
+    if (also) {
+        g_string_append(url, "...");
+        http_append_encoded(url, also);
+    }
     return g_string_free(g_steal_pointer(&url), FALSE);
 }
 

@@ -17,8 +17,9 @@ char *link_annotations(const char *project);
 /* Where a form leads back to: `path` with a query "?…", a fragment "#…", or a number below it
  * "/7"; `path` alone where `back` is none of these. */
 char *link_back(const char *path, const char *back);
-/* Each side a run's id, a branch or a sha. */
+/* Each side as comparison.h takes it; `also` may be NULL. */
 char *link_compare(const char *project, const char *base, const char *head);
+char *link_compare_also(const char *project, const char *base, const char *head, const char *also);
 
 /* The template's {sha} replaced; NULL where there is no template or what comes out is no http(s)
  * address. */

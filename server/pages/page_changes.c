@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /p/{project}/changes: what moved and waits for somebody, worst first; ?show=all adds what was
- * dealt with and what was withdrawn. A worker thread. */
+ * dealt with and what was withdrawn, and changes_view.h says what else may be asked for. A worker
+ * thread. */
 #include "server/pages/change_card.h"
-#include "server/pages/judged_note.h"
+#include "server/pages/changes_view.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
 #include "server/routes.h"
@@ -12,17 +13,6 @@
 #define CHANGES_MAX    100000u /* of a project that are looked at */
 #define GROUPS_ALL_MAX 500u
 
-struct inbox {
-    HttpRequest *request;
-    StoreSnapshot *snapshot;
-    const struct store_project *project;
-    bool show_all;
-    GPtrArray *changes;            /* struct store_change *, all, owned */
-    GPtrArray *shown, *candidates; /* of them, borrowed */
-    GPtrArray *groups, *candidate_groups;
-    JudgedNote note;
-};
-
 static void inbox_clear(struct inbox *inbox)
 {
     g_clear_pointer(&inbox->groups, g_ptr_array_unref);
@@ -30,6 +20,7 @@ static void inbox_clear(struct inbox *inbox)
     g_clear_pointer(&inbox->shown, g_ptr_array_unref);
     g_clear_pointer(&inbox->candidates, g_ptr_array_unref);
     g_clear_pointer(&inbox->changes, g_ptr_array_unref);
+    changes_filter_clear(&inbox->filter);
 }
 
 /* A candidate is shown apart, for it may yet go; what people have dealt with or muted waits for
@@ -41,6 +32,20 @@ static bool is_waiting(const struct inbox *inbox, const struct store_change *cha
            (change->triage == STORE_TRIAGE_OPEN || change->triage == STORE_TRIAGE_ACKNOWLEDGED);
 }
 
+/* Puts a change where it is shown, or nowhere. */
+static void sort_in(struct inbox *inbox, struct store_change *change)
+{
+    const struct store_series *series = store_series_by_id(inbox->snapshot, change->series_id);
+    bool is_candidate =
+        change->status == STORE_STATUS_CANDIDATE && change->triage == STORE_TRIAGE_OPEN;
+    if (!series || !(inbox->filter.show_all || is_waiting(inbox, change)))
+        return;
+    if (!changes_filter_takes(&inbox->filter, series, change))
+        inbox->n_filtered++;
+    else
+        g_ptr_array_add(is_candidate ? inbox->candidates : inbox->shown, change);
+}
+
 static bool inbox_read(struct inbox *inbox, GError **error)
 {
     inbox->changes =
@@ -50,15 +55,8 @@ static bool inbox_read(struct inbox *inbox, GError **error)
         return false;
     inbox->shown = g_ptr_array_new();
     inbox->candidates = g_ptr_array_new();
-    for (guint i = 0; i < inbox->changes->len; i++) {
-        struct store_change *change = (struct store_change *)inbox->changes->pdata[i];
-        bool is_candidate =
-            change->status == STORE_STATUS_CANDIDATE && change->triage == STORE_TRIAGE_OPEN;
-        if (is_candidate && (inbox->show_all || is_waiting(inbox, change)))
-            g_ptr_array_add(inbox->candidates, change);
-        else if (inbox->show_all || is_waiting(inbox, change))
-            g_ptr_array_add(inbox->shown, change);
-    }
+    for (guint i = 0; i < inbox->changes->len; i++)
+        sort_in(inbox, (struct store_change *)inbox->changes->pdata[i]);
     inbox->groups = change_groups_build(inbox->snapshot, inbox->shown);
     inbox->candidate_groups = change_groups_build(inbox->snapshot, inbox->candidates);
     return true;
@@ -80,23 +78,31 @@ static void write_links(Html *html, const struct inbox *inbox)
 
 static void write_heading(Html *html, const struct inbox *inbox)
 {
-    guint n_hidden = inbox->changes->len - inbox->candidates->len - inbox->shown->len;
-    g_autofree char *all = link_query(NULL, "show", inbox->show_all ? NULL : "all");
-    g_autofree char *here = link_changes(inbox->project->name);
+    guint n_hidden =
+        inbox->changes->len - inbox->candidates->len - inbox->shown->len - inbox->n_filtered;
+    const GPtrArray *pairs = http_request_query_pairs(inbox->request);
+    g_autofree char *all = link_query(pairs, "show", "all");
+    g_autofree char *fewer = link_query(pairs, "show", NULL);
+    g_autofree char *path = link_changes(inbox->project->name);
+    g_autofree char *here = g_strconcat(path, fewer[1] ? fewer : "", NULL);
     html_literal(html, "<div class=\"heading\"><h1>Changes</h1><p class=\"muted\">");
     html_print(html, "%u %s in %u %s", inbox->shown->len,
                inbox->shown->len == 1 ? "change" : "changes", inbox->groups->len,
                inbox->groups->len == 1 ? "group" : "groups");
-    if (inbox->show_all || n_hidden > 0) {
+    if (inbox->filter.show_all || n_hidden > 0) {
         html_literal(html, " · <a");
-        html_url(html, "href", inbox->show_all ? here : all);
-        if (inbox->show_all)
+        html_url(html, "href", inbox->filter.show_all ? here : all);
+        if (inbox->filter.show_all)
             html_literal(html, ">show only what waits</a>");
         else
             html_print(html, ">show the %u dealt with or withdrawn, too</a>", n_hidden);
     }
     write_links(html, inbox);
     html_literal(html, "</p></div>");
+    changes_filter_write(html, inbox);
+    if (inbox->n_filtered > 0)
+        html_print(html, "<p class=\"muted\">%u further %s not asked for.</p>", inbox->n_filtered,
+                   inbox->n_filtered == 1 ? "change is" : "changes are");
 }
 
 static void write_help(Html *html, const struct inbox *inbox)
@@ -122,7 +128,8 @@ static void write_nothing(Html *html, const struct inbox *inbox)
 {
     html_literal(html, "<section class=\"card notice\"><h2>");
     html_text(html, inbox->note.n_judged == 0 ? "Nothing was judged yet"
-                    : inbox->show_all         ? "No change was found"
+                    : inbox->n_filtered > 0   ? "No change is as asked for"
+                    : inbox->filter.show_all  ? "No change was found"
                                               : "No change waits");
     html_literal(html, "</h2>");
     judged_note_write(html, &inbox->note);
@@ -166,10 +173,8 @@ static void write_body(Html *html, const struct inbox *inbox)
     }
 }
 
-static Html *render(struct inbox *inbox, GError **error)
+static Html *render(const struct inbox *inbox)
 {
-    if (!inbox_read(inbox, error))
-        return NULL;
     g_autofree char *project_url = link_project(inbox->project->name);
     const struct layout_crumb crumbs[] = {{inbox->project->name, project_url}, {"Changes", NULL}};
     g_autofree char *title = g_strdup_printf("Changes · %s", inbox->project->name);
@@ -177,7 +182,8 @@ static Html *render(struct inbox *inbox, GError **error)
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
                                   .version = context_of(inbox->request)->version,
-                                  .is_wide = true};
+                                  .is_wide = true,
+                                  .request = inbox->request};
     Html *html = html_new();
     layout_begin(html, &layout);
     write_body(html, inbox);
@@ -189,18 +195,16 @@ void page_changes(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
-    if (!project || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+    enum sheet_form form = sheet_form_of(request, false);
+    if (!project || http_not_modified(request, store_version(snapshot, project), sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    struct inbox inbox = {.request = request,
-                          .snapshot = snapshot,
-                          .project = project,
-                          .show_all = g_strcmp0(http_request_query(request, "show"), "all") == 0};
-    Html *html = render(&inbox, &error);
+    struct inbox inbox = {.request = request, .snapshot = snapshot, .project = project};
+    changes_filter_read(request, &inbox.filter);
+    bool fine = inbox_read(&inbox, &error);
+    Html *html = fine && form == SHEET_HTML ? render(&inbox) : NULL;
+    Sheet *sheet = fine && form != SHEET_HTML ? changes_sheet_new(&inbox, form) : NULL;
     inbox_clear(&inbox);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

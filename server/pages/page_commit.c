@@ -29,7 +29,7 @@ static GPtrArray *read_errors(StoreSnapshot *snapshot, const GPtrArray *runs, GP
     return g_steal_pointer(&all);
 }
 
-static bool write_page(HttpRequest *request, Html *html, const struct commit_view *view,
+static bool write_page(const HttpRequest *request, Html *html, const struct commit_view *view,
                        GError **error)
 {
     const struct store_commit *commit = view->commit;
@@ -40,7 +40,8 @@ static bool write_page(HttpRequest *request, Html *html, const struct commit_vie
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
-                                  .version = context_of(request)->version};
+                                  .version = context_of(request)->version,
+                                  .request = request};
     layout_begin(html, &layout);
     commit_facts_write(html, view);
     commit_annotations_write(html, view);
@@ -55,8 +56,28 @@ static bool write_page(HttpRequest *request, Html *html, const struct commit_vie
     return true;
 }
 
-static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
-                    const struct store_commit *commit, GError **error)
+struct rendered {
+    Html *html;
+    Sheet *sheet;
+};
+
+static bool render_view(const struct commit_view *view, enum sheet_form form, struct rendered *out,
+                        GError **error)
+{
+    if (form != SHEET_HTML) {
+        out->sheet = commit_sheet_new(view, form);
+        return true;
+    }
+    g_autoptr(Html) html = html_new();
+    if (!write_page(view->request, html, view, error))
+        return false;
+    out->html = g_steal_pointer(&html);
+    return true;
+}
+
+/* One of both, or neither with the error. */
+static bool render(HttpRequest *request, StoreSnapshot *snapshot, const struct store_commit *commit,
+                   struct rendered *out, GError **error)
 {
     g_autoptr(CommitResults) results = commit_results_new(snapshot, commit, error);
     g_autoptr(GPtrArray) owners = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
@@ -65,12 +86,11 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
     g_autoptr(GPtrArray) verdicts =
         errors ? commit_verdicts_read(snapshot, results->runs, error) : NULL;
     if (!verdicts)
-        return NULL;
+        return false;
     g_autoptr(RecentRuns) recent = recent_runs_new(
         commit->project, trend_branch_of(commit->project, NULL), commit->position + COMMIT_AFTER);
     const struct commit_view view = {request, snapshot, commit, results, errors, verdicts, recent};
-    g_autoptr(Html) html = html_new();
-    return write_page(request, html, &view, error) ? g_steal_pointer(&html) : NULL;
+    return render_view(&view, sheet_form_of(request, false), out, error);
 }
 
 /* NULL: the request has been answered, by an error or by the way to the full address. */
@@ -84,7 +104,7 @@ static const struct store_commit *find_commit(HttpRequest *request,
         http_respond_error(request, error, NULL);
         return NULL;
     }
-    if (strcmp(commit->sha, sha) == 0)
+    if (strcmp(commit->sha, sha) == 0 || sheet_form_of(request, false) != SHEET_HTML)
         return commit;
     g_autofree char *path = link_commit(project->name, commit->sha);
     http_response_header(request, "Location", path);
@@ -97,13 +117,12 @@ void page_commit(HttpRequest *request)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
     const struct store_commit *commit = project ? find_commit(request, project) : NULL;
-    if (!commit || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+    if (!commit || http_not_modified(request, store_version(snapshot, project),
+                                     sheet_type(sheet_form_of(request, false))))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, commit, &error);
+    struct rendered rendered = {0};
+    render(request, snapshot, commit, &rendered, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, rendered.html, rendered.sheet, error);
 }

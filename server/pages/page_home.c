@@ -4,7 +4,10 @@
 #include "server/pages/judged_note.h"
 #include "server/pages/link.h"
 #include "server/pages/project_pulse.h"
+#include "server/pages/sheet.h"
 #include "server/routes.h"
+
+#include <math.h>
 
 #define PROJECTS_ALL_MAX 500u
 #define HOUR_MS          INT64_C(3600000)
@@ -196,10 +199,96 @@ static bool write_projects(Html *html, HttpRequest *request, StoreSnapshot *snap
     return true;
 }
 
+/* ---- The other forms ------------------------------------------------------------------------- */
+
+static const struct sheet_column columns[] = {{"project", "Project", false},
+                                              {"benchmarks", "Benchmarks", true},
+                                              {"series", NULL, true},
+                                              {"runs", "Runs", true},
+                                              {"mean", "Mean of all levels", true},
+                                              {"mean_commits", "Over commits", true},
+                                              {"worse", "Worse", true},
+                                              {"better", "Better", true},
+                                              {"moved", NULL, true},
+                                              {"worst", "Worst", false},
+                                              {"worst_effect", "By", true},
+                                              {"last_result", "Last result", false},
+                                              {"silent", "Silent machines", false},
+                                              {"judged", "Series judged", true},
+                                              {"runs_waiting", "Runs that wait", true},
+                                              {"last_judged", NULL, false},
+                                              {0}};
+
+/* "old, new"; NULL where none is. */
+static char *silent_names(const GArray *ages, int64_t now_ms)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (guint i = 0; i < ages->len; i++) {
+        const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
+        if (is_silent(age, now_ms))
+            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", age->machine->name);
+    }
+    return names->len > 0 ? g_string_free(g_steal_pointer(&names), FALSE) : NULL;
+}
+
+static void write_waiting_cells(Sheet *sheet, const ProjectPulse *pulse)
+{
+    const struct store_series *worst = pulse->worst;
+    g_autofree char *name =
+        worst ? g_strdup_printf("%s %s", worst->benchmark->name, worst->metric) : NULL;
+    sheet_ratio(sheet, pulse->n_values > 0 ? pulse->values[pulse->n_values - 1] - 1 : (double)NAN);
+    sheet_integer(sheet, pulse->n_commits);
+    sheet_integer(sheet, pulse->n_worse);
+    sheet_integer(sheet, pulse->n_better);
+    sheet_integer(sheet, pulse->n_other);
+    sheet_text(sheet, name);
+    sheet_ratio(sheet, worst ? pulse->worst_effect : (double)NAN);
+}
+
+static bool write_project_cells(Sheet *sheet, StoreSnapshot *snapshot,
+                                const struct store_project *project, int64_t now_ms, GError **error)
+{
+    g_autoptr(ProjectPulse) pulse = project_pulse_read(snapshot, project, error);
+    JudgedNote note;
+    if (!pulse || !judged_note_read(snapshot, project->series, &note, error))
+        return false;
+    g_autoptr(GArray) ages = machine_ages(project);
+    g_autofree char *silent = silent_names(ages, now_ms), *url = link_project(project->name);
+    int64_t newest_ms = 0;
+    for (guint i = 0; i < ages->len; i++)
+        newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
+    sheet_link(sheet, project->name, url);
+    sheet_integer(sheet, project->benchmarks->len);
+    sheet_integer(sheet, project->series->len);
+    sheet_integer(sheet, project->runs->len);
+    write_waiting_cells(sheet, pulse);
+    sheet_time_ms(sheet, newest_ms);
+    sheet_text(sheet, silent);
+    sheet_integer(sheet, note.n_judged);
+    sheet_integer(sheet, note.n_waiting);
+    sheet_time_ms(sheet, note.last_ms);
+    return true;
+}
+
+static Sheet *render_sheet(HttpRequest *request, StoreSnapshot *snapshot, int64_t now_ms,
+                           GError **error)
+{
+    g_autoptr(Sheet) sheet = sheet_new(request, sheet_form_of(request, false), "Projects");
+    const GPtrArray *projects = store_projects(snapshot);
+    sheet_table(sheet, "projects", NULL, columns, 0);
+    for (guint i = 0; i < projects->len; i++) {
+        if (!write_project_cells(sheet, snapshot, (const struct store_project *)projects->pdata[i],
+                                 now_ms, error))
+            return NULL;
+    }
+    sheet_table_end(sheet);
+    return g_steal_pointer(&sheet);
+}
+
 static Html *render(HttpRequest *request, StoreSnapshot *snapshot, int64_t now_ms, GError **error)
 {
     g_autoptr(Html) html = html_new();
-    const struct layout layout = {.version = context_of(request)->version};
+    const struct layout layout = {.version = context_of(request)->version, .request = request};
     layout_begin(html, &layout);
     if (store_projects(snapshot)->len == 0)
         write_empty(html, request);
@@ -212,16 +301,15 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot, int64_t now_m
 void page_home(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
+    enum sheet_form form = sheet_form_of(request, false);
     /* Ages are told in whole hours: within one the page stays the same. */
     int64_t now_ms = g_get_real_time() / 1000, hour = now_ms / HOUR_MS;
-    if (!snapshot ||
-        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT, HTTP_HTML))
+    if (!snapshot || http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT,
+                                       sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, now_ms, &error);
+    Html *html = form == SHEET_HTML ? render(request, snapshot, now_ms, &error) : NULL;
+    Sheet *sheet = form == SHEET_HTML ? NULL : render_sheet(request, snapshot, now_ms, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

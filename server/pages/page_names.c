@@ -3,6 +3,8 @@
  * snapshot. */
 #include "server/pages/page_names.h"
 
+#include "server/pages/sheet.h"
+
 #include <string.h>
 
 #define SUGGESTIONS_MAX 5u
@@ -24,10 +26,34 @@ static void append_suggestion(GString *text, guint *n_found, const char *name,
     (*n_found)++;
 }
 
+static struct store_project *find_whole_project(const HttpRequest *request, StoreSnapshot *snapshot)
+{
+    g_autofree char *whole = sheet_whole_name(request, "project");
+    return whole ? store_project_find(snapshot, whole) : NULL;
+}
+
+bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot)
+{
+    return find_whole_project(request, snapshot) != NULL;
+}
+
+static struct store_benchmark *find_whole_benchmark(const HttpRequest *request,
+                                                    const struct store_project *project)
+{
+    g_autofree char *whole = sheet_whole_name(request, "bench");
+    return whole ? store_benchmark_find(project, whole) : NULL;
+}
+
+bool page_benchmark_is_whole(const HttpRequest *request, const struct store_project *project)
+{
+    return find_whole_benchmark(request, project) != NULL;
+}
+
 struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot)
 {
     const char *name = http_request_segment(request, "project");
-    struct store_project *project = store_project_find(snapshot, name);
+    struct store_project *project = find_whole_project(request, snapshot);
+    project = project ? project : store_project_find(snapshot, name);
     if (project)
         return project;
     g_autoptr(GString) text = g_string_new(NULL);
@@ -45,7 +71,8 @@ struct store_benchmark *page_find_benchmark(HttpRequest *request,
                                             const struct store_project *project)
 {
     const char *name = http_request_segment(request, "bench");
-    struct store_benchmark *benchmark = store_benchmark_find(project, name);
+    struct store_benchmark *benchmark = find_whole_benchmark(request, project);
+    benchmark = benchmark ? benchmark : store_benchmark_find(project, name);
     if (benchmark)
         return benchmark;
     g_autoptr(GString) text = g_string_new(NULL);

@@ -10,3 +10,8 @@ struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *sna
 /* By segment {bench}. */
 struct store_benchmark *page_find_benchmark(HttpRequest *request,
                                             const struct store_project *project);
+
+/* Whether what the address ends in, with the suffix that the route cut off (sheet.h), is the name
+ * of one that is there: it is then the one that is found. */
+bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot);
+bool page_benchmark_is_whole(const HttpRequest *request, const struct store_project *project);

@@ -7,6 +7,7 @@
 #include "server/pages/trend_data.h"
 #include "server/routes.h"
 
+#include <math.h>
 #include <string.h>
 
 static void write_empty(Html *html, const HttpRequest *request, const struct store_project *project)
@@ -35,12 +36,15 @@ static void write_heading(Html *html, const struct project_view *view)
     g_autofree char *project_url = link_project(project->name);
     g_autofree char *changes = link_changes(project->name);
     g_autofree char *matrix = g_strconcat(project_url, "/matrix", NULL);
+    g_autofree char *compare = g_strconcat(project_url, "/compare", NULL);
     html_literal(html, "<nav class=\"neighbours\" aria-label=\"Of this project\"><a "
                        "class=\"button\"");
     html_url(html, "href", changes);
     html_literal(html, ">Changes</a><a class=\"button\"");
     html_url(html, "href", matrix);
-    html_literal(html, ">Matrix</a></nav></div>");
+    html_literal(html, ">Matrix</a><a class=\"button\"");
+    html_url(html, "href", compare);
+    html_literal(html, ">Compare</a></nav></div>");
 }
 
 static bool write_parts(Html *html, struct project_view *view, GError **error)
@@ -90,7 +94,8 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
                                   .version = context_of(request)->version,
-                                  .is_wide = true};
+                                  .is_wide = true,
+                                  .request = request};
     layout_begin(html, &layout);
     write_heading(html, &view);
     if (!write_parts(html, &view, error))
@@ -99,17 +104,47 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
     return g_steal_pointer(&html);
 }
 
+static Sheet *render_sheet(HttpRequest *request, StoreSnapshot *snapshot,
+                           const struct store_project *project, enum sheet_form form,
+                           GError **error)
+{
+    struct project_view view = view_of(request, snapshot, project);
+    g_autoptr(ProjectPulse) pulse = project_pulse_read(snapshot, project, error);
+    JudgedNote note;
+    if (!pulse || !judged_note_read(snapshot, project->series, &note, error))
+        return NULL;
+    g_autoptr(RecentRuns) recent =
+        recent_runs_new(project, trend_branch_of(project, NULL), G_MAXUINT);
+    view.pulse = pulse;
+    view.note = &note;
+    view.recent = recent;
+    g_autoptr(Sheet) sheet = sheet_new(request, form, project->name);
+    sheet_csv_default(sheet, "benchmarks");
+    sheet_fact(sheet, "project", NULL, form == SHEET_JSON ? project->name : NULL);
+    sheet_fact(sheet, "default_branch", "Default branch", project->default_branch);
+    sheet_fact_integer(sheet, "runs", "Runs", project->runs->len);
+    sheet_fact_integer(sheet, "series", "Series", project->series->len);
+    sheet_fact_ratio(sheet, "mean", "Mean of all levels, up is better",
+                     pulse->n_values > 0 ? pulse->values[pulse->n_values - 1] - 1 : (double)NAN);
+    sheet_fact_integer(sheet, "mean_commits", "Over so many commits", pulse->n_commits);
+    sheet_fact_integer(sheet, "judged", "Series judged", note.n_judged);
+    if (!project_changes_sheet(sheet, &view, error) || !project_table_sheet(sheet, &view, error))
+        return NULL;
+    return g_steal_pointer(&sheet);
+}
+
 void page_project(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
-    if (!project || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+    enum sheet_form form =
+        project ? sheet_form_of(request, page_project_is_whole(request, snapshot)) : SHEET_HTML;
+    if (!project || http_not_modified(request, store_version(snapshot, project), sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, project, &error);
+    Html *html = form == SHEET_HTML ? render(request, snapshot, project, &error) : NULL;
+    Sheet *sheet =
+        form == SHEET_HTML ? NULL : render_sheet(request, snapshot, project, form, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

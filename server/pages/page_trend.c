@@ -12,6 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+struct rendered {
+    Html *html;
+    Sheet *sheet;
+};
+
 static bool query_is_on(const HttpRequest *request, const char *name)
 {
     const char *value = http_request_query(request, name);
@@ -104,7 +109,7 @@ static void write_body(Html *html, const struct trend_view *view)
     trend_json_write(html, view);
 }
 
-static void write_page(HttpRequest *request, Html *html, const struct trend_view *view)
+static void write_page(const HttpRequest *request, Html *html, const struct trend_view *view)
 {
     g_autofree char *project_url = link_project(view->project->name);
     const struct layout_crumb crumbs[] = {{view->project->name, project_url},
@@ -114,27 +119,33 @@ static void write_page(HttpRequest *request, Html *html, const struct trend_view
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
                                   .version = context_of(request)->version,
-                                  .is_wide = true};
+                                  .is_wide = true,
+                                  .request = request};
     layout_begin(html, &layout);
     write_body(html, view);
     layout_end(html, &layout);
 }
 
-static Html *render(HttpRequest *request, StoreSnapshot *snapshot, struct trend_view *view,
-                    GError **error)
+/* What the form asks for: *out_html, or *out_sheet; neither with the error. */
+static bool render(StoreSnapshot *snapshot, struct trend_view *view, enum sheet_form form,
+                   struct rendered *out, GError **error)
 {
     g_autoptr(Selection) selection =
-        selection_new(view->benchmark, http_request_query_pairs(request));
+        selection_new(view->benchmark, http_request_query_pairs(view->request));
     view->selection = selection;
     g_autoptr(TrendData) data =
         trend_data_new(snapshot, view->project, selection, &view->wanted, error);
     if (!data)
-        return NULL;
+        return false;
     view->data = data;
     view->scale = scale_of(data, selection->metric ? selection->metric->unit : "");
-    Html *html = html_new();
-    write_page(request, html, view);
-    return html;
+    if (form != SHEET_HTML) {
+        out->sheet = trend_sheet_new(view, form);
+        return true;
+    }
+    out->html = html_new();
+    write_page(view->request, out->html, view);
+    return true;
 }
 
 void page_trend(HttpRequest *request)
@@ -150,14 +161,14 @@ void page_trend(HttpRequest *request)
     read_window(&view);
     view.project = page_find_project(request, snapshot);
     view.benchmark = view.project ? page_find_benchmark(request, view.project) : NULL;
-    if (!view.benchmark ||
-        http_not_modified(request, store_version(snapshot, view.project), HTTP_HTML))
+    if (!view.benchmark)
+        return;
+    enum sheet_form form = sheet_form_of(request, page_benchmark_is_whole(request, view.project));
+    if (http_not_modified(request, store_version(snapshot, view.project), sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, &view, &error);
+    struct rendered rendered = {0};
+    render(snapshot, &view, form, &rendered, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, rendered.html, rendered.sheet, error);
 }

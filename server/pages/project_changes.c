@@ -96,18 +96,12 @@ static void write_effect(Html *html, const struct change_group *group)
     html_print(html, "\">%s %s</span></th>", word, effect);
 }
 
-/* A machine that measures seldom narrows a range less: the earliest of the first bad commits is
- * where all ranges of a group overlap. */
 static const struct store_commit *first_bad(const struct project_view *view,
                                             const struct change_group *group)
 {
-    const struct store_commit *first = NULL;
-    for (guint i = 0; i < group->changes->len; i++) {
-        const struct store_change *change = (const struct store_change *)group->changes->pdata[i];
-        const struct store_commit *bad = store_commit_by_id(view->snapshot, change->bad_commit_id);
-        first = bad && (!first || bad->position < first->position) ? bad : first;
-    }
-    return first;
+    const GPtrArray *commits = view->project->commits;
+    return group->bad < commits->len ? (const struct store_commit *)commits->pdata[group->bad]
+                                     : NULL;
 }
 
 static void write_group(Html *html, const struct project_view *view,
@@ -169,5 +163,46 @@ bool project_changes_write(Html *html, const struct project_view *view, GError *
         html_literal(html, "<p>No change waits for anybody.</p>");
     judged_note_write(html, view->note);
     html_literal(html, "</section>");
+    return true;
+}
+
+/* ---- The other forms ------------------------------------------------------------------------- */
+
+static const struct sheet_column columns[] = {
+    {"group", NULL, false},        {"direction", "Moved", false},
+    {"effect", "Effect", true},    {"benchmark", "Benchmark", false},
+    {"series", "Series", true},    {"commit", "Since commit", false},
+    {"subject", "Subject", false}, {"author", NULL, false},
+    {"environment", NULL, false},  {0}};
+
+static void write_group_cells(Sheet *sheet, const struct project_view *view,
+                              const struct change_group *group)
+{
+    const struct store_change *worst = (const struct store_change *)group->changes->pdata[0];
+    const struct store_series *series = store_series_by_id(view->snapshot, worst->series_id);
+    const struct store_commit *bad = first_bad(view, group);
+    g_autofree char *url = series ? link_bench(view->project->name, series->benchmark->name) : NULL;
+    sheet_id(sheet, group->id);
+    sheet_text(sheet, group->direction < 0 ? "worse" : group->direction > 0 ? "better" : NULL);
+    sheet_ratio(sheet, group->worst_effect);
+    sheet_link(sheet, series ? series->benchmark->name : NULL, url);
+    sheet_integer(sheet, group->changes->len);
+    sheet_commit(sheet, bad);
+    sheet_text(sheet, bad ? bad->subject : NULL);
+    sheet_text(sheet, bad ? bad->author : NULL);
+    sheet_bool(sheet, group->is_boundary);
+}
+
+bool project_changes_sheet(Sheet *sheet, const struct project_view *view, GError **error)
+{
+    g_autoptr(GPtrArray) changes =
+        store_project_changes(view->snapshot, view->project->id, 0, CHANGES_MAX, error);
+    if (!changes)
+        return false;
+    g_autoptr(GPtrArray) groups = read_groups(view, changes);
+    sheet_table(sheet, "changes", "Last changes", columns, SHEET_ROWS);
+    for (guint i = 0; i < groups->len; i++)
+        write_group_cells(sheet, view, (const struct change_group *)groups->pdata[i]);
+    sheet_table_end(sheet);
     return true;
 }

@@ -5,15 +5,16 @@
 #include "server/pages/project_view.h"
 
 #include "server/pages/link.h"
+#include "server/pages/project_tree.h"
 #include "server/pages/selection.h"
 #include "server/pages/series_now.h"
 #include "server/pages/series_parts.h"
+#include "server/pages/series_words.h"
 
 #include <string.h>
 
 #define BENCHMARKS_ALL_MAX 500u
 #define CASES_ALL_MAX      500u
-#define WORDS_MAX          8u
 
 struct table {
     const struct project_view *view;
@@ -107,46 +108,13 @@ static GPtrArray *cases_of(const struct project_view *view, const struct store_b
     return cases;
 }
 
-/* All that names a series, in lower case (of ASCII). */
-static void describe(const struct store_series *series, GString *text)
-{
-    g_string_assign(text, series->benchmark->name);
-    for (guint i = 0; i < series->params->len; i++) {
-        const struct run_param *param = (const struct run_param *)series->params->pdata[i];
-        g_string_append_c(text, ' ');
-        g_string_append(text, param->name);
-        g_string_append_c(text, '=');
-        g_string_append(text, param->value);
-    }
-    g_string_append_c(text, ' ');
-    g_string_append(text, series->machine->name);
-    g_string_append_c(text, ' ');
-    g_string_append(text, series->metric);
-    for (gsize i = 0; i < text->len; i++)
-        text->str[i] = g_ascii_tolower(text->str[i]);
-}
-
-static bool holds_all(const char *text, char *const *words)
-{
-    for (guint i = 0; words[i] && i < WORDS_MAX; i++) {
-        if (!strstr(text, words[i]))
-            return false;
-    }
-    return true;
-}
-
 static GPtrArray *found_cases(const struct project_view *view)
 {
-    g_autofree char *lower = g_ascii_strdown(view->words, -1);
-    g_auto(GStrv) words = g_strsplit(lower, " ", 0);
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_auto(GStrv) words = series_words_of(view->words);
     GPtrArray *found = g_ptr_array_new();
     for (guint i = 0; i < view->project->series->len; i++) {
         struct store_series *series = (struct store_series *)view->project->series->pdata[i];
-        if (!is_on_machine(view, series))
-            continue;
-        describe(series, text);
-        if (holds_all(text->str, words))
+        if (is_on_machine(view, series) && series_words_hold(series, words))
             g_ptr_array_add(found, series);
     }
     g_ptr_array_sort(found, compare_cases);
@@ -263,12 +231,31 @@ static void write_head(Html *html)
     html_literal(html, "</tr></thead><tbody>");
 }
 
-/* The rows of one page; its pager is written after the table. */
-static bool write_unfolded(Html *html, const struct table *table,
-                           const struct store_benchmark *benchmark, GError **error)
+/* "executor fifo", which folds and unfolds its cases where all of them are too many for a page. */
+static void write_branch_head(Html *html, const struct project_view *view, const ProjectTree *tree,
+                              const struct project_branch *branch, bool folds, bool is_open)
+{
+    const char *value = *branch->value ? branch->value : "none";
+    html_print(html, "<tr class=\"branch\"><th scope=\"rowgroup\" colspan=\"7\"><i>%s</i> ",
+               tree->param);
+    if (folds) {
+        const GPtrArray *pairs = http_request_query_pairs(view->request);
+        g_autofree char *url = link_query(pairs, "in", is_open ? NULL : branch->value);
+        html_literal(html, "<a class=\"unfold\"");
+        html_url(html, "href", url);
+        html_print(html, " aria-label=\"%s %s %s\">%s%s</a>", is_open ? "Fold" : "Unfold",
+                   tree->param, value, is_open ? "▾ " : "▸ ", value);
+    } else {
+        html_text(html, value);
+    }
+    html_print(html, " <span class=\"n\">%u series</span></th></tr>", branch->cases->len);
+}
+
+/* The rows of one page, and the way to the others. */
+static bool write_branch(Html *html, const struct table *table, const GPtrArray *cases,
+                         GError **error)
 {
     const struct project_view *view = table->view;
-    g_autoptr(GPtrArray) cases = cases_of(view, benchmark);
     struct layout_paging paging =
         layout_paging_of(view->request, "cases", cases->len, CASES_ALL_MAX);
     for (guint i = paging.first; i < paging.end; i++) {
@@ -279,6 +266,27 @@ static bool write_unfolded(Html *html, const struct table *table,
         html_literal(html, "<tr class=\"nested\"><td colspan=\"7\">");
         layout_pager(html, view->request, &paging, "Series");
         html_literal(html, "</td></tr>");
+    }
+    return true;
+}
+
+/* All cases where they fit on a page, else those of the branch that ?in= names. */
+static bool write_unfolded(Html *html, const struct table *table,
+                           const struct store_benchmark *benchmark, GError **error)
+{
+    const struct project_view *view = table->view;
+    const char *in = http_request_query(view->request, "in");
+    g_autoptr(GPtrArray) cases = cases_of(view, benchmark);
+    g_autoptr(ProjectTree) tree = project_tree_new(cases);
+    bool folds = cases->len > LAYOUT_PAGE_ROWS && tree->param;
+    for (guint i = 0; i < tree->branches->len; i++) {
+        const struct project_branch *branch =
+            (const struct project_branch *)tree->branches->pdata[i];
+        bool is_open = !folds || g_strcmp0(in, branch->value) == 0;
+        if (tree->param)
+            write_branch_head(html, view, tree, branch, folds, is_open);
+        if (is_open && !write_branch(html, table, branch->cases, error))
+            return false;
     }
     return true;
 }
@@ -387,6 +395,73 @@ bool project_table_write(Html *html, const struct project_view *view, GError **e
     if (fine)
         series_now_legend(html);
     html_literal(html, "</section>");
+    table_clear(&table);
+    return fine;
+}
+
+/* ---- The other forms ------------------------------------------------------------------------- */
+
+static const struct sheet_column columns[] = {SERIES_PARTS_COLUMNS,
+                                              SERIES_NOW_COLUMNS,
+                                              {"worse", "Worse", true},
+                                              {"better_changes", "Better", true},
+                                              {0}};
+
+static bool write_cells_of(Sheet *sheet, const struct table *table,
+                           const struct store_series *series, const struct project_count *waiting,
+                           GError **error)
+{
+    if (!store_snapshot_give_way(table->view->snapshot, error))
+        return false;
+    g_autoptr(SeriesNow) now =
+        series_now_read(table->view->snapshot, table->view->recent, series, error);
+    if (!now)
+        return false;
+    series_parts_cells(sheet, series);
+    series_now_sheet(sheet, now);
+    sheet_integer(sheet, waiting ? waiting->n_worse : 0);
+    sheet_integer(sheet, waiting ? waiting->n_better : 0);
+    return true;
+}
+
+/* What the page's table lists on all of its pages: the cases that the words find, else those of the
+ * benchmark that is unfolded, else a case a benchmark. */
+static GPtrArray *listed(const struct project_view *view, bool *out_by_series)
+{
+    const char *open = http_request_query(view->request, "open");
+    const struct store_benchmark *unfolded =
+        open ? store_benchmark_find(view->project, open) : NULL;
+    *out_by_series = view->words || unfolded;
+    if (view->words)
+        return found_cases(view);
+    if (unfolded)
+        return cases_of(view, unfolded);
+    g_autoptr(GPtrArray) benchmarks = shown_benchmarks(view);
+    GPtrArray *list = g_ptr_array_new();
+    for (guint i = 0; i < benchmarks->len; i++) {
+        const struct store_series *series =
+            headline_of(view, (const struct store_benchmark *)benchmarks->pdata[i]);
+        if (series)
+            g_ptr_array_add(list, (gpointer)(gsize)series);
+    }
+    return list;
+}
+
+bool project_table_sheet(Sheet *sheet, const struct project_view *view, GError **error)
+{
+    struct table table;
+    bool by_series, fine = true;
+    table_init(&table, view);
+    g_autoptr(GPtrArray) list = listed(view, &by_series);
+    sheet_table(sheet, "benchmarks", "Benchmarks", columns, SHEET_ROWS);
+    for (guint i = 0; fine && i < list->len; i++) {
+        const struct store_series *series = (const struct store_series *)list->pdata[i];
+        gconstpointer waiting = by_series
+                                    ? g_hash_table_lookup(table.by_series, series)
+                                    : g_hash_table_lookup(table.by_benchmark, series->benchmark);
+        fine = write_cells_of(sheet, &table, series, (const struct project_count *)waiting, error);
+    }
+    sheet_table_end(sheet);
     table_clear(&table);
     return fine;
 }

@@ -6,6 +6,7 @@
 #include "server/pages/judged_note.h"
 #include "server/pages/project_pulse.h"
 #include "server/pages/recent_runs.h"
+#include "server/pages/sheet.h"
 
 struct project_view {
     HttpRequest *request;
@@ -21,8 +22,10 @@ struct project_view {
 
 /* What was found lately and waits for somebody, newest first. */
 bool project_changes_write(Html *html, const struct project_view *view, GError **error);
+bool project_changes_sheet(Sheet *sheet, const struct project_view *view, GError **error);
 /* The benchmarks, or the cases that the words find. */
 bool project_table_write(Html *html, const struct project_view *view, GError **error);
+bool project_table_sheet(Sheet *sheet, const struct project_view *view, GError **error);
 /* What looks like a rename that nobody has told. */
 bool project_renames_write(Html *html, const struct project_view *view, GError **error);
 /* The measured commits, newest first, with what was found at each. */

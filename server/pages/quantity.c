@@ -91,13 +91,11 @@ void quantity_format(double value, const struct quantity_scale *scale,
 {
     double shown = value / scale->divisor;
     double size = fabs(shown);
-    if (size != 0 && (size >= 1e9 || size < 1e-5)) {
-        g_ascii_formatd(out, QUANTITY_TEXT_BYTES, "%.3g", shown);
-        return;
-    }
-    char format[16];
-    g_snprintf(format, sizeof format, "%%.%df", decimals_for(shown));
-    g_ascii_formatd(out, QUANTITY_TEXT_BYTES, format, shown);
+    char format[16] = "%.3g", number[G_ASCII_DTOSTR_BUF_SIZE];
+    if (size == 0 || (size < 1e9 && size >= 1e-5))
+        g_snprintf(format, sizeof format, "%%.%df", decimals_for(shown));
+    g_ascii_formatd(number, sizeof number, format, size);
+    g_snprintf(out, QUANTITY_TEXT_BYTES, "%s%s", shown < 0 ? "−" : "", number);
 }
 
 char *quantity_text(double value, const char *unit)

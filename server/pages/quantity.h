@@ -17,7 +17,7 @@ struct quantity_scale {
  * per something (ns/op), move through ns µs ms s; bytes and rates take decimal prefixes. */
 struct quantity_scale quantity_scale_for(const char *unit, double magnitude);
 
-/* `value` in `scale` without its unit: "1.163", "861", "12.35", "0.004". */
+/* `value` in `scale` without its unit: "1.163", "861", "−12.35" (with U+2212), "0.004". */
 void quantity_format(double value, const struct quantity_scale *scale,
                      char out[QUANTITY_TEXT_BYTES]);
 

@@ -160,3 +160,26 @@ void series_now_legend(Html *html)
                "10 %%, D more.</span></p>",
                RECENT_REFERENCE_COMMITS);
 }
+
+void series_now_sheet(Sheet *sheet, const SeriesNow *now)
+{
+    static const struct commit_point none = {
+        .center = (double)NAN, .low = (double)NAN, .high = (double)NAN};
+    const GPtrArray *commits = now->series->project->commits;
+    guint n = now->points->len;
+    const struct commit_point *last =
+        n > 0 ? &g_array_index(now->points, struct commit_point, n - 1) : &none;
+    bool has_reference = now->reference.n >= RECENT_REFERENCE_MIN;
+    char letter[2] = {now->is_judged ? series_now_noise_class(&now->level) : '\0', '\0'};
+    sheet_commit(sheet, n > 0 && last->position < commits->len
+                            ? (const struct store_commit *)commits->pdata[last->position]
+                            : NULL);
+    sheet_number(sheet, last->center, now->series->unit);
+    sheet_number(sheet, last->has_interval ? last->low : (double)NAN, now->series->unit);
+    sheet_number(sheet, last->has_interval ? last->high : (double)NAN, now->series->unit);
+    sheet_number(sheet, has_reference ? now->reference.value : (double)NAN, now->series->unit);
+    sheet_ratio(sheet, now->reference.ratio);
+    sheet_share(sheet, letter[0] != '\0' ? now->level.noise : (double)NAN);
+    sheet_text(sheet, letter[0] != '\0' ? letter : NULL);
+    sheet_time_ms(sheet, now->is_judged ? now->level.judged_ms : 0);
+}

@@ -6,6 +6,7 @@
 
 #include "server/pages/layout.h"
 #include "server/pages/recent_runs.h"
+#include "server/pages/sheet.h"
 
 typedef struct series_now {
     const struct store_series *series;
@@ -30,3 +31,12 @@ void series_now_cells(Html *html, const SeriesNow *now);
 
 /* The sentence that says what the columns mean. */
 void series_now_legend(Html *html);
+
+/* The same cells in a page's other forms, after those of the series. */
+/* clang-format off */
+#define SERIES_NOW_COLUMNS \
+    {"commit", "Newest at", false}, {"value", "Newest value", true}, {"low", NULL, true}, \
+    {"high", NULL, true}, {"reference", NULL, true}, {"to_reference", "To reference", true}, \
+    {"noise", "Noise", true}, {"noise_class", "Class", false}, {"judged", NULL, false}
+/* clang-format on */
+void series_now_sheet(Sheet *sheet, const SeriesNow *now);

@@ -109,3 +109,20 @@ void series_parts_value(Html *html, const struct store_series *series, bool know
     html_print(html, "<span class=\"value\">%s</span>", text);
     series_parts_unit(html, series, &scale);
 }
+
+void series_parts_cells(Sheet *sheet, const struct store_series *series)
+{
+    g_autofree char *url = series_parts_url(series);
+    g_autoptr(GString) params = g_string_new(NULL);
+    for (guint i = 0; i < series->params->len; i++) {
+        const struct run_param *param =
+            (const struct run_param *)g_ptr_array_index(series->params, i);
+        g_string_append_printf(params, "%s%s %s", i > 0 ? ", " : "", param->name, param->value);
+    }
+    sheet_link(sheet, series->benchmark->name, url);
+    sheet_raw(sheet, series->params_text, params->str);
+    sheet_text(sheet, series->machine->name);
+    sheet_text(sheet, series->metric);
+    sheet_text(sheet, series->unit);
+    sheet_text(sheet, better_name(series->better));
+}

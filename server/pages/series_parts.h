@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/pages/layout.h"
+#include "server/pages/sheet.h"
 
 /* The trend page that shows this series alone. The caller frees it. */
 char *series_parts_url(const struct store_series *series);
@@ -29,3 +30,11 @@ void series_parts_move(Html *html, const struct store_series *series, double bef
 
 /* "1.163 M items/s" of one side; "none" in words where `known` is false. */
 void series_parts_value(Html *html, const struct store_series *series, bool known, double value);
+
+/* The first columns of a table of series in a page's other forms, and their cells. */
+/* clang-format off */
+#define SERIES_PARTS_COLUMNS \
+    {"bench", "Benchmark", false}, {"params", "Parameters", false}, {"machine", "Machine", false}, \
+    {"metric", "Metric", false}, {"unit", NULL, false}, {"better", NULL, false}
+/* clang-format on */
+void series_parts_cells(Sheet *sheet, const struct store_series *series);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/pages/layout.h"
+#include "server/pages/sheet.h"
 #include "server/pages/trend_data.h"
 
 struct trend_view {
@@ -28,3 +29,5 @@ void trend_json_write(Html *html, const struct trend_view *view);
 void trend_found_write(Html *html, const struct trend_view *view);
 /* The values looked at, newest commit first. */
 void trend_table_write(Html *html, const struct trend_view *view);
+/* The page in another form than HTML. */
+Sheet *trend_sheet_new(const struct trend_view *view, enum sheet_form form);

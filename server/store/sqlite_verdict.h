@@ -89,6 +89,9 @@ GPtrArray *sqlite_verdict_rule_log(SqliteVerdictReader *reader, const struct sto
                                    GError **error);
 bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct store_level *out,
                           bool *out_found, GError **error);
+/* Appends those of the series with first <= id <= last, by id. */
+bool sqlite_verdict_levels(SqliteVerdictReader *reader, int64_t first, int64_t last, GArray *levels,
+                           GError **error);
 struct store_state *sqlite_verdict_state(SqliteVerdictReader *reader, int64_t series_id,
                                          GError **error);
 GPtrArray *sqlite_verdict_checkpoints(SqliteVerdictReader *reader, int64_t series_id,

@@ -9,6 +9,7 @@ enum verdict_read_statement {
     QUEUED_SERIES,
     IS_WAITING,
     LEVEL_OF_SERIES,
+    LEVELS_OF_SERIES,
     STATE_OF_SERIES,
     CHECKPOINTS_OF_SERIES,
     VERSIONS_OF_SERIES,
@@ -27,6 +28,10 @@ enum verdict_read_statement {
     VERDICT_READ_STATEMENTS
 };
 
+#define LEVEL_COLUMNS                                                                              \
+    "series_id, n_commits, last_commit_id, first_commit_id, start_commit_id, judged_seq, "         \
+    "judged_ms, n, level, noise, base_n, base_level, base_noise"
+
 const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEMENTS] = {
     [QUEUED_RUNS] = {"queued runs", "SELECT run_seq FROM analysis_queue ORDER BY run_seq LIMIT ?1",
                      true},
@@ -37,12 +42,12 @@ const struct sqlite_statement sqlite_verdict_read_statements[VERDICT_READ_STATEM
     [QUEUED_SERIES] = {"queued series", "SELECT series_id FROM rejudge ORDER BY series_id LIMIT ?1",
                        true},
     [IS_WAITING] = {"is run queued", "SELECT 1 FROM analysis_queue WHERE run_seq = ?1", false},
-    [LEVEL_OF_SERIES] =
-        {"level of series",
-         "SELECT n_commits, last_commit_id, first_commit_id, start_commit_id, judged_seq, "
-         "judged_ms, n, level, "
-         "noise, base_n, base_level, base_noise FROM series_level WHERE series_id = ?1",
-         false},
+    [LEVEL_OF_SERIES] = {"level of series",
+                         "SELECT " LEVEL_COLUMNS " FROM series_level WHERE series_id = ?1", false},
+    [LEVELS_OF_SERIES] = {"levels of series",
+                          "SELECT " LEVEL_COLUMNS
+                          " FROM series_level WHERE series_id BETWEEN ?1 AND ?2 ORDER BY series_id",
+                          false},
     [STATE_OF_SERIES] = {"state of series",
                          "SELECT 0, state, tail FROM series_state WHERE series_id = ?1", false},
     [CHECKPOINTS_OF_SERIES] =
@@ -195,6 +200,23 @@ bool sqlite_verdict_is_rule_rejudge(SqliteVerdictReader *reader, int64_t series_
     return exists(reader, IS_RULE_REJUDGE, series_id, out, error);
 }
 
+static struct store_level level_of_row(sqlite3_stmt *statement)
+{
+    return (struct store_level){.series_id = sqlite3_column_int64(statement, 0),
+                                .n_commits = (guint)sqlite3_column_int64(statement, 1),
+                                .last_commit_id = sqlite3_column_int64(statement, 2),
+                                .first_commit_id = sqlite3_column_int64(statement, 3),
+                                .start_commit_id = sqlite3_column_int64(statement, 4),
+                                .judged_seq = sqlite3_column_int64(statement, 5),
+                                .judged_ms = sqlite3_column_int64(statement, 6),
+                                .n = (guint)sqlite3_column_int64(statement, 7),
+                                .level = sqlite3_column_double(statement, 8),
+                                .noise = sqlite3_column_double(statement, 9),
+                                .base_n = (guint)sqlite3_column_int64(statement, 10),
+                                .base_level = sqlite3_column_double(statement, 11),
+                                .base_noise = sqlite3_column_double(statement, 12)};
+}
+
 bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct store_level *out,
                           bool *out_found, GError **error)
 {
@@ -203,19 +225,20 @@ bool sqlite_verdict_level(SqliteVerdictReader *reader, int64_t series_id, struct
     int code = sqlite3_step(statement);
     *out_found = code == SQLITE_ROW;
     if (*out_found)
-        *out = (struct store_level){.series_id = series_id,
-                                    .n_commits = (guint)sqlite3_column_int64(statement, 0),
-                                    .last_commit_id = sqlite3_column_int64(statement, 1),
-                                    .first_commit_id = sqlite3_column_int64(statement, 2),
-                                    .start_commit_id = sqlite3_column_int64(statement, 3),
-                                    .judged_seq = sqlite3_column_int64(statement, 4),
-                                    .judged_ms = sqlite3_column_int64(statement, 5),
-                                    .n = (guint)sqlite3_column_int64(statement, 6),
-                                    .level = sqlite3_column_double(statement, 7),
-                                    .noise = sqlite3_column_double(statement, 8),
-                                    .base_n = (guint)sqlite3_column_int64(statement, 9),
-                                    .base_level = sqlite3_column_double(statement, 10),
-                                    .base_noise = sqlite3_column_double(statement, 11)};
+        *out = level_of_row(statement);
+    return finish(reader, statement, code, error);
+}
+
+bool sqlite_verdict_levels(SqliteVerdictReader *reader, int64_t first, int64_t last, GArray *levels,
+                           GError **error)
+{
+    sqlite3_stmt *statement = reader->statements[LEVELS_OF_SERIES];
+    sqlite_bind(statement, "ii", first, last);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct store_level level = level_of_row(statement);
+        g_array_append_val(levels, level);
+    }
     return finish(reader, statement, code, error);
 }
 

@@ -162,6 +162,10 @@ bool store_is_waiting(StoreSnapshot *snapshot, int64_t run_seq, bool *out, GErro
 bool store_series_level(StoreSnapshot *snapshot, int64_t series_id, struct store_level *out,
                         bool *out_found, GError **error);
 
+/* Of many at once: array of struct store_level by series id, of those among `series` (struct
+ * store_series * by id) that have been judged, and maybe of some whose ids lie between theirs. */
+GArray *store_series_levels(StoreSnapshot *snapshot, const GPtrArray *series, GError **error);
+
 /* How far series have been judged. */
 struct store_levels_sum {
     guint n; /* that have been judged */

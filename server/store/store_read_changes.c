@@ -47,6 +47,28 @@ bool store_series_level(StoreSnapshot *snapshot, int64_t series_id, struct store
     return rows && sqlite_verdict_level(rows, series_id, out, out_found, error);
 }
 
+#define LEVELS_GAP 16 /* ids between two series that are read with them, and not needed */
+
+static int64_t id_at(const GPtrArray *series, guint i)
+{
+    return ((const struct store_series *)series->pdata[i])->id;
+}
+
+GArray *store_series_levels(StoreSnapshot *snapshot, const GPtrArray *series, GError **error)
+{
+    SqliteVerdictReader *rows = rows_of(snapshot, error);
+    g_autoptr(GArray) levels = g_array_new(FALSE, FALSE, sizeof(struct store_level));
+    for (guint first = 0, end; rows && first < series->len; first = end) {
+        end = first + 1;
+        while (end < series->len && id_at(series, end) - id_at(series, end - 1) <= LEVELS_GAP)
+            end++;
+        if (!sqlite_verdict_levels(rows, id_at(series, first), id_at(series, end - 1), levels,
+                                   error))
+            return NULL;
+    }
+    return rows ? g_steal_pointer(&levels) : NULL;
+}
+
 struct store_state *store_series_state(StoreSnapshot *snapshot, int64_t series_id, GError **error)
 {
     SqliteVerdictReader *rows = rows_of(snapshot, error);

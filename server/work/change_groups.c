@@ -103,6 +103,8 @@ static void take(struct change_group *group, const struct item *item)
     group->id = group->id == 0 ? item->change->id : MIN(group->id, item->change->id);
     group->first = MIN(group->first, item->first);
     group->last = MAX(group->last, item->last);
+    group->from = MAX(group->from, item->first);
+    group->bad = MIN(group->bad, item->last);
     group->is_boundary = group->is_boundary && item->change->kind == STORE_KIND_BOUNDARY;
     if (size_of(item->change->effect) > size_of(group->worst_effect)) {
         group->worst_effect = item->change->effect;
@@ -140,6 +142,8 @@ GPtrArray *change_groups_build(StoreSnapshot *snapshot, const GPtrArray *changes
             *group = (struct change_group){.changes = g_ptr_array_new(),
                                            .first = item->first,
                                            .last = item->last,
+                                           .from = item->first,
+                                           .bad = item->last,
                                            .direction = item->direction,
                                            .is_boundary = true};
             g_ptr_array_add(groups, group);
@@ -148,8 +152,10 @@ GPtrArray *change_groups_build(StoreSnapshot *snapshot, const GPtrArray *changes
         before = item;
     }
     for (guint i = 0; i < groups->len; i++) {
-        count_cells(snapshot, groups->pdata[i]);
-        g_ptr_array_sort(((struct change_group *)groups->pdata[i])->changes, compare_effects);
+        struct change_group *of = groups->pdata[i];
+        of->from = MIN(of->from, of->bad); /* ranges that overlap in a chain, and not all at once */
+        count_cells(snapshot, of);
+        g_ptr_array_sort(of->changes, compare_effects);
     }
     g_ptr_array_sort(groups, compare_groups);
     return groups;

@@ -12,6 +12,9 @@ struct change_group {
     GPtrArray *changes;  /* struct store_change *, borrowed, largest effect first */
     guint n_cells;       /* benchmark x parameters x machine */
     guint first, last;   /* positions: last good + 1 of the earliest, first bad of the latest */
+    guint from, bad;     /* where it happened, as near as all ranges together tell: from the latest
+                            last good + 1 to the earliest first bad. A machine that measures seldom
+                            has a wide range, and makes that of the others no wider */
     int direction;       /* +1 better, -1 worse, 0 not known: of the largest effect */
     double worst_effect; /* the largest, by size */
     bool is_boundary;    /* all its changes are moves of an environment */

@@ -3,7 +3,10 @@
 #include "server/work/comparison.h"
 
 #include "server/work/comparison_base.h"
+#include "server/work/comparison_cells.h"
+#include "server/work/comparison_means.h"
 #include "server/work/comparison_side.h"
+#include "server/work/comparison_warn.h"
 #include "server/work/series_judge.h"
 #include <math.h>
 #include <string.h>
@@ -23,16 +26,33 @@ void comparison_free(Comparison *comparison)
         return;
     g_free(comparison->base.branch);
     g_free(comparison->head.branch);
+    g_clear_pointer(&comparison->base_runs, g_ptr_array_unref);
+    g_clear_pointer(&comparison->head_runs, g_ptr_array_unref);
     g_array_unref(comparison->rows);
     g_array_unref(comparison->means);
     g_ptr_array_unref(comparison->warnings);
     g_free(comparison);
 }
 
+/* A place in the history that stays where it is when older commits come to be known. */
+struct place {
+    const struct store_commit *commit;
+    bool is_before; /* what held before it */
+};
+
+static guint position_of(const struct place *place)
+{
+    guint position = place->commit->position;
+    return place->is_before && position > 0 ? position - 1 : position;
+}
+
 /* What all rows look at. */
 struct sides {
     StoreSnapshot *snapshot;
-    guint base_position, head_position;
+    struct place base_at;
+    bool is_across;
+    GHashTable *base_cells, *head_cells; /* where is_across: the machines' series by their case */
+    GArray *levels;                      /* struct store_level by series id */
     bool base_is_judged, head_is_judged; /* it is part of the judged history */
     const struct store_commit *head_commit;
     GHashTable *base, *head; /* struct commit_point * by series */
@@ -44,6 +64,9 @@ static void sides_clear(struct sides *sides)
 {
     g_clear_pointer(&sides->base, g_hash_table_unref);
     g_clear_pointer(&sides->head, g_hash_table_unref);
+    g_clear_pointer(&sides->levels, g_array_unref);
+    g_clear_pointer(&sides->base_cells, g_hash_table_unref);
+    g_clear_pointer(&sides->head_cells, g_hash_table_unref);
     g_clear_pointer(&sides->changes, g_hash_table_unref);
     g_clear_pointer(&sides->owned_changes, g_ptr_array_unref);
 }
@@ -96,20 +119,20 @@ static const struct store_change *find_change(const struct sides *sides, int64_t
     return best;
 }
 
-/* The level that held at the base, from what is stored of the series. */
-static struct comparison_value level_at_base(const struct sides *sides,
-                                             const struct store_level *level)
+/* The level that held at a position, from what is stored of the series. */
+static struct comparison_value level_at(const struct sides *sides, const struct store_level *level,
+                                        guint position)
 {
     struct comparison_value closed;
-    if (comparison_closed_level(sides->snapshot, level, sides->base_position, &closed))
+    if (comparison_closed_level(sides->snapshot, level, position, &closed))
         return closed;
     const struct store_change *next =
-        find_change(sides, level->series_id, sides->base_position, G_MAXUINT, false);
+        find_change(sides, level->series_id, position, G_MAXUINT, false);
     struct comparison_value value = {.noise = level->noise};
     if (next) {
         value.level = next->before;
         value.n = next->n_before;
-    } else if (level->last_commit_id == sides->head_commit->id) {
+    } else if (!sides->is_across && level->last_commit_id == sides->head_commit->id) {
         value =
             (struct comparison_value){false, level->base_level, level->base_noise, level->base_n};
     } else {
@@ -120,10 +143,10 @@ static struct comparison_value level_at_base(const struct sides *sides,
     return value;
 }
 
-static bool began_before(const struct sides *sides, const struct store_level *level)
+static bool began_before(const struct sides *sides, const struct store_level *level, guint position)
 {
     const struct store_commit *first = store_commit_by_id(sides->snapshot, level->first_commit_id);
-    return first && first->position <= sides->base_position;
+    return first && first->position <= position;
 }
 
 /* ---- Rows
@@ -136,22 +159,52 @@ static struct comparison_value value_of_point(const struct commit_point *point, 
         .known = true, .level = point->center, .noise = noise, .n = point->n_runs};
 }
 
+/* The stored level of a series, or NULL: it was never judged. */
+static const struct store_level *find_level(const struct sides *sides,
+                                            const struct store_series *series)
+{
+    guint low = 0, high = sides->levels->len;
+    while (low < high) {
+        guint middle = (low + high) / 2;
+        if (g_array_index(sides->levels, struct store_level, middle).series_id < series->id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct store_level *level =
+        low < sides->levels->len ? &g_array_index(sides->levels, struct store_level, low) : NULL;
+    return level && level->series_id == series->id ? level : NULL;
+}
+
 static void fill_base(const struct sides *sides, struct comparison_row *row)
 {
-    struct store_level level;
-    bool found = false;
-    if (!store_series_level(sides->snapshot, row->series->id, &level, &found, NULL))
-        found = false;
-    row->is_judged = found;
-    if (found) {
-        row->judged_commits = level.n_commits;
-        row->judged_ms = level.judged_ms;
-        if (sides->base_is_judged && began_before(sides, &level))
-            row->base = level_at_base(sides, &level);
+    guint position = position_of(&sides->base_at);
+    const struct store_level *level = find_level(sides, row->base_series);
+    row->is_judged = level != NULL;
+    if (level) {
+        row->judged_commits = level->n_commits;
+        row->judged_ms = level->judged_ms;
+        if (sides->base_is_judged && began_before(sides, level, position))
+            row->base = level_at(sides, level, position);
     }
-    const struct commit_point *point = g_hash_table_lookup(sides->base, row->series);
+    const struct commit_point *point = g_hash_table_lookup(sides->base, row->base_series);
     if (!row->base.known && point)
-        row->base = value_of_point(point, found && !sides->base_is_judged ? level.noise : 0);
+        row->base = value_of_point(point, level && !sides->base_is_judged ? level->noise : 0);
+}
+
+/* Of another machine than the base's: what held there, with its own noise. */
+static void fill_head_across(const struct sides *sides, struct comparison_row *row)
+{
+    guint position = sides->head_commit->position;
+    const struct commit_point *point = g_hash_table_lookup(sides->head, row->series);
+    if (!point)
+        return;
+    const struct store_level *level = find_level(sides, row->series);
+    row->disturbed = point->flagged || point->censored;
+    if (level && sides->head_is_judged && began_before(sides, level, position))
+        row->head = level_at(sides, level, position);
+    if (!row->head.known)
+        row->head = value_of_point(point, level ? level->noise : 0);
 }
 
 static void fill_head(const struct sides *sides, struct comparison_row *row)
@@ -162,9 +215,9 @@ static void fill_head(const struct sides *sides, struct comparison_row *row)
     row->head = value_of_point(point, row->base.noise);
     row->disturbed = point->flagged || point->censored;
     const struct store_change *between =
-        sides->head_is_judged
-            ? find_change(sides, row->series->id, sides->base_position, sides->head_position, true)
-            : NULL;
+        sides->head_is_judged ? find_change(sides, row->series->id, position_of(&sides->base_at),
+                                            sides->head_commit->position, true)
+                              : NULL;
     if (!between)
         return;
     row->change_id = between->id;
@@ -174,11 +227,17 @@ static void fill_head(const struct sides *sides, struct comparison_row *row)
     }
 }
 
-static void add_row(const struct sides *sides, const struct store_series *series, GArray *rows)
+static void add_row(const struct sides *sides, const struct store_series *series,
+                    const struct store_series *base_series, GArray *rows)
 {
-    struct comparison_row row = {.series = series, .verdict = COMPARISON_NONE};
-    fill_base(sides, &row);
-    fill_head(sides, &row);
+    struct comparison_row row = {
+        .series = series, .base_series = base_series, .verdict = COMPARISON_NONE};
+    if (base_series)
+        fill_base(sides, &row);
+    if (sides->is_across && series != base_series)
+        fill_head_across(sides, &row);
+    else if (!sides->is_across)
+        fill_head(sides, &row);
     row.has_result = row.base.known && row.head.known;
     if (!row.base.known)
         row.verdict = COMPARISON_NEW;
@@ -187,17 +246,50 @@ static void add_row(const struct sides *sides, const struct store_series *series
     g_array_append_val(rows, row);
 }
 
-static void add_rows(const struct sides *sides, const Comparison *comparison)
+/* The series of the same case on the other machine, where that side has it. */
+static const struct store_series *counterpart(GHashTable *cells, GHashTable *side,
+                                              const struct store_series *series)
 {
-    const GPtrArray *all = comparison->project->series;
+    const struct store_series *found = comparison_cells_find(cells, series);
+    return found && g_hash_table_contains(side, found) ? found : NULL;
+}
+
+/* A case of the head's machine beside that of the base's, or one that the base alone has. */
+static void add_row_across(const struct sides *sides, const struct store_series *series,
+                           GArray *rows)
+{
+    if (g_hash_table_contains(sides->head, series))
+        add_row(sides, series, counterpart(sides->base_cells, sides->base, series), rows);
+    else if (!counterpart(sides->head_cells, sides->head, series))
+        add_row(sides, series, series, rows);
+}
+
+static bool is_wanted(const struct sides *sides, const Comparison *comparison,
+                      const struct store_series *series)
+{
+    return !comparison->filter ||
+           store_filter_takes_series(sides->snapshot, comparison->filter, series);
+}
+
+/* Between two rows writers go first: the series are those that there are now. */
+static bool add_rows(struct sides *sides, const Comparison *comparison, GError **error)
+{
+    g_autoptr(GPtrArray) all = comparison_cells_list(comparison->project, sides->head, sides->base);
+    sides->levels = store_series_levels(sides->snapshot, all, error);
+    if (!sides->levels)
+        return false;
     for (guint i = 0; i < all->len; i++) {
         const struct store_series *series = all->pdata[i];
-        bool is_measured = g_hash_table_contains(sides->base, series) ||
-                           g_hash_table_contains(sides->head, series);
-        if (is_measured && (!comparison->filter ||
-                            store_filter_takes_series(sides->snapshot, comparison->filter, series)))
-            add_row(sides, series, comparison->rows);
+        if (!store_snapshot_give_way(sides->snapshot, error))
+            return false;
+        if (!is_wanted(sides, comparison, series))
+            continue;
+        if (sides->is_across)
+            add_row_across(sides, series, comparison->rows);
+        else
+            add_row(sides, series, series, comparison->rows);
     }
+    return true;
 }
 
 static enum comparison_verdict verdict_of(const struct comparison_row *row)
@@ -301,129 +393,15 @@ static int compare_rows(gconstpointer a, gconstpointer b)
     return (left->series->id > right->series->id) - (left->series->id < right->series->id);
 }
 
-/* ---- Means
- * -----------------------------------------------------------------------------------------------------
- */
-
-static int compare_series(gconstpointer a, gconstpointer b)
-{
-    const struct comparison_row *left = a, *right = b;
-    int order = strcmp(left->series->benchmark->name, right->series->benchmark->name);
-    if (order == 0)
-        order = strcmp(left->series->metric, right->series->metric);
-    return order != 0 ? order : strcmp(left->series->unit, right->series->unit);
-}
-
-static void add_means(Comparison *comparison)
-{
-    double sum = 0;
-    struct comparison_mean *mean = NULL;
-    const struct comparison_row *before = NULL;
-    g_array_sort(comparison->rows, compare_series);
-    for (guint i = 0; i < comparison->rows->len; i++) {
-        const struct comparison_row *row =
-            &g_array_index(comparison->rows, struct comparison_row, i);
-        if (!row->has_result || row->disturbed || !(row->base.level > 0) || !(row->head.level > 0))
-            continue;
-        if (!before || compare_series(before, row) != 0) {
-            struct comparison_mean fresh = {.benchmark = row->series->benchmark,
-                                            .metric = row->series->metric,
-                                            .unit = row->series->unit,
-                                            .better = row->series->better};
-            g_array_append_val(comparison->means, fresh);
-            mean = &g_array_index(comparison->means, struct comparison_mean,
-                                  comparison->means->len - 1);
-            sum = 0;
-        }
-        before = row;
-        sum += log(row->head.level / row->base.level);
-        mean->n++;
-        mean->ratio = exp(sum / mean->n);
-    }
-}
-
-/* ---- Warnings
- * --------------------------------------------------------------------------------------------------
- */
-
-/* The environments in which a machine measured a side. */
-struct environments {
-    const char *first; /* digest of one of them; NULL: none is known */
-    bool differ;       /* there are others */
-    guint n_runs, n_unknown;
-};
-
-static void note_environments(const GPtrArray *runs, const struct store_machine *machine,
-                              struct environments *found)
-{
-    for (guint i = 0; i < runs->len; i++) {
-        const struct store_run *run = runs->pdata[i];
-        if (run->machine != machine)
-            continue;
-        found->n_runs++;
-        if (!run->environment_digest)
-            found->n_unknown++;
-        else if (!found->first)
-            found->first = run->environment_digest;
-        else if (strcmp(found->first, run->environment_digest) != 0)
-            found->differ = true;
-    }
-}
-
-static char *warning_of(const struct store_machine *machine, const GPtrArray *base_runs,
-                        const GPtrArray *head_runs)
-{
-    struct environments both = {0};
-    note_environments(base_runs, machine, &both);
-    if (both.n_runs == 0)
-        return g_strdup_printf("nothing was measured on %s up to the base: its series are new",
-                               machine->name);
-    note_environments(head_runs, machine, &both);
-    if (both.differ)
-        return g_strdup_printf("%s: base and head were measured in different environments; a "
-                               "difference may be the machine's",
-                               machine->name);
-    if (both.n_unknown > 0)
-        return g_strdup_printf("%s: %u of the %u runs do not tell their environment; whether base "
-                               "and head were measured in the same one is not known",
-                               machine->name, both.n_unknown, both.n_runs);
-    return NULL;
-}
-
-static void warn(Comparison *comparison, const GPtrArray *base_runs, const GPtrArray *head_runs)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-    for (guint i = 0; i < head_runs->len; i++) {
-        const struct store_run *head = head_runs->pdata[i];
-        char *warning = g_hash_table_add(seen, head->machine)
-                            ? warning_of(head->machine, base_runs, head_runs)
-                            : NULL;
-        if (warning)
-            g_ptr_array_add(comparison->warnings, warning);
-    }
-    if (head_runs->len == 0)
-        g_ptr_array_add(comparison->warnings,
-                        g_strdup("the head was not measured: nothing was compared"));
-}
-
-/* Machines whose nearest measured commit is not the one that is named. */
-static void warn_of_other_bases(Comparison *comparison, const GPtrArray *base_runs)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-    for (guint i = 0; i < base_runs->len; i++) {
-        const struct store_run *run = base_runs->pdata[i];
-        if (comparison->measured && run->commit != comparison->measured &&
-            g_hash_table_add(seen, run->machine))
-            g_ptr_array_add(comparison->warnings,
-                            g_strdup_printf("%s: its base is %.12s, the nearest commit that was "
-                                            "measured on it",
-                                            run->machine->name, run->commit->sha));
-    }
-}
-
 /* ---- The whole
  * -------------------------------------------------------------------------------------------------
  */
+
+/* Of which machine alone a side tells; NULL: of all. */
+static const struct store_machine *machine_of(const struct comparison_side *side)
+{
+    return side->machine ? side->machine : side->run ? side->run->machine : NULL;
+}
 
 static Comparison *comparison_alloc(const struct store_project *project)
 {
@@ -443,34 +421,38 @@ static bool any_judged(const GPtrArray *runs, const char *branch)
     return false;
 }
 
-/* Compares with what held at `base_position`. Takes the base. */
-static bool compare(StoreSnapshot *snapshot, Comparison *comparison, guint base_position,
-                    struct comparison_base *base, const GPtrArray *head_runs, GError **error)
+/* Compares with what held at a place. Takes the base. */
+static bool compare(StoreSnapshot *snapshot, Comparison *comparison, struct place base_at,
+                    struct comparison_base *base, GPtrArray *head_runs, GError **error)
 {
     const struct store_project *project = comparison->project;
     const char *branch = series_judge_branch(project);
-    g_autoptr(GPtrArray) base_runs = g_steal_pointer(&base->runs);
+    GPtrArray *base_runs = comparison->base_runs = g_steal_pointer(&base->runs);
+    comparison->head_runs = g_ptr_array_ref(head_runs);
     comparison->measured = base->measured;
     comparison->n_behind = base->n_behind;
     comparison->is_base_proven = base->is_proven;
     struct sides sides = {.snapshot = snapshot,
-                          .base_position = base_position,
-                          .head_position = comparison->head.commit->position,
+                          .base_at = base_at,
+                          .is_across = comparison->is_across,
                           .head_commit = comparison->head.commit,
                           .base_is_judged = base_runs->len == 0 || any_judged(base_runs, branch),
                           .head_is_judged = any_judged(head_runs, branch)};
     sides.base = comparison_points(snapshot, base_runs, error);
     sides.head = sides.base ? comparison_points(snapshot, head_runs, error) : NULL;
-    bool fine = sides.head && read_changes(&sides, project, error);
+    if (comparison->is_across) {
+        sides.base_cells = comparison_cells_new(project, machine_of(&comparison->base));
+        sides.head_cells = comparison_cells_new(project, machine_of(&comparison->head));
+    }
+    bool fine =
+        sides.head && read_changes(&sides, project, error) && add_rows(&sides, comparison, error);
     if (fine) {
-        add_rows(&sides, comparison);
         judge(comparison->rows);
-        add_means(comparison);
+        comparison_means_add(comparison);
         g_array_sort(comparison->rows, compare_rows);
         for (guint i = 0; i < comparison->rows->len; i++)
             comparison->counts[g_array_index(comparison->rows, struct comparison_row, i).verdict]++;
-        warn(comparison, base_runs, head_runs);
-        warn_of_other_bases(comparison, base_runs);
+        comparison_warn(comparison, base_runs, head_runs);
     }
     sides_clear(&sides);
     return fine;
@@ -490,23 +472,50 @@ static const struct store_commit *compared_with(Comparison *comparison)
 {
     const struct store_commit *base = comparison->base.commit, *head = comparison->head.commit;
     const struct store_commit *merge = comparison_merge_base(base, head);
-    if (comparison->base.run || !merge || merge == base || merge == head)
+    if (comparison->is_across || comparison->base.run || !merge || merge == base || merge == head)
         return base;
     comparison->merge_base = merge;
     return merge;
 }
 
-static GHashTable *wanted_machines(StoreSnapshot *snapshot, const char *name, GError **error)
+static GHashTable *set_of(const struct store_machine *machine)
 {
-    struct store_machine *machine = store_machine_find(snapshot, name);
-    if (!machine) {
+    GHashTable *machines = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(machines, (gpointer)(guintptr)machine);
+    return machines;
+}
+
+/* The sides, and whether they are of two machines. */
+static bool find_sides(StoreSnapshot *snapshot, const struct comparison_request *request,
+                       Comparison *comparison, GError **error)
+{
+    struct comparison_side *base = &comparison->base, *head = &comparison->head;
+    if (!comparison_side_find(snapshot, request->project, "base", request->base, base, error) ||
+        !comparison_side_find(snapshot, request->project, "head", request->head, head, error))
+        return false;
+    if (machine_of(base) && !machine_of(head))
+        head->machine = machine_of(base);
+    comparison->is_across =
+        machine_of(base) && machine_of(head) && machine_of(base) != machine_of(head);
+    comparison_sides_meet(base, head);
+    return true;
+}
+
+/* Which machine the head is asked for; NULL: all, or the error is set. */
+static const struct store_machine *wanted_machine(StoreSnapshot *snapshot, const char *name,
+                                                  const Comparison *comparison, GError **error)
+{
+    const struct store_machine *named = machine_of(&comparison->head);
+    const struct store_machine *machine = name ? store_machine_find(snapshot, name) : named;
+    if (name && !machine) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
                     "machine: no machine is called \"%s\"; GET /api/machines lists them", name);
-        return NULL;
+    } else if (comparison->head.machine && machine != named) {
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "machine: \"%s\" is asked for, and the sides name \"%s\"", name, named->name);
+        machine = NULL;
     }
-    GHashTable *machines = g_hash_table_new(NULL, NULL);
-    g_hash_table_add(machines, machine);
-    return machines;
+    return machine;
 }
 
 Comparison *comparison_new(StoreSnapshot *snapshot, const struct comparison_request *request,
@@ -514,16 +523,19 @@ Comparison *comparison_new(StoreSnapshot *snapshot, const struct comparison_requ
 {
     g_autoptr(Comparison) comparison = comparison_alloc(request->project);
     comparison->filter = request->filter;
-    g_autoptr(GHashTable) wanted = NULL;
-    if (!comparison_side_find(snapshot, request->project, "base", request->base, &comparison->base,
-                              error) ||
-        !comparison_side_find(snapshot, request->project, "head", request->head, &comparison->head,
-                              error))
+    if (!find_sides(snapshot, request, comparison, error))
         return NULL;
-    if (request->machine && !(wanted = wanted_machines(snapshot, request->machine, error)))
+    GError *fault = NULL;
+    const struct store_machine *machine =
+        wanted_machine(snapshot, request->machine, comparison, &fault);
+    if (fault) {
+        g_propagate_error(error, fault);
         return NULL;
+    }
+    g_autoptr(GHashTable) wanted = machine ? set_of(machine) : NULL;
     g_autoptr(GPtrArray) head_runs = comparison_head_runs(&comparison->head, wanted);
-    g_autoptr(GHashTable) machines = machines_of(head_runs);
+    g_autoptr(GHashTable) machines =
+        comparison->is_across ? set_of(machine_of(&comparison->base)) : machines_of(head_runs);
     const struct store_commit *with = compared_with(comparison);
     struct comparison_base base;
     if (comparison->base.run)
@@ -531,9 +543,9 @@ Comparison *comparison_new(StoreSnapshot *snapshot, const struct comparison_requ
                                         true};
     else
         comparison_base_find(with, machines, &base);
-    return compare(snapshot, comparison, with->position, &base, head_runs, error)
-               ? g_steal_pointer(&comparison)
-               : NULL;
+    struct place at = {with, false};
+    return compare(snapshot, comparison, at, &base, head_runs, error) ? g_steal_pointer(&comparison)
+                                                                      : NULL;
 }
 
 Comparison *comparison_of_run(StoreSnapshot *snapshot, const struct store_run *run, GError **error)
@@ -551,10 +563,9 @@ Comparison *comparison_of_run(StoreSnapshot *snapshot, const struct store_run *r
         comparison_base_before(run, machines, &base);
     comparison->merge_base = left;
     comparison->base.commit = base.measured;
-    guint position = left ? left->position : MAX(run->commit->position, 1) - 1;
-    return compare(snapshot, comparison, position, &base, head_runs, error)
-               ? g_steal_pointer(&comparison)
-               : NULL;
+    struct place at = {left ? left : run->commit, left == NULL};
+    return compare(snapshot, comparison, at, &base, head_runs, error) ? g_steal_pointer(&comparison)
+                                                                      : NULL;
 }
 
 char *comparison_sentence(const Comparison *comparison)

@@ -25,6 +25,9 @@ struct comparison_side {
     const struct store_run *run; /* NULL: the commit's runs */
     const struct store_commit *commit;
     char *branch; /* that was named, or NULL */
+    /* whose measurements are meant, where one was named; NULL: all */
+    const struct store_machine *machine;
+    bool is_machine; /* nothing else was named: the commit is what it measured last */
 };
 
 struct comparison_value {
@@ -35,7 +38,9 @@ struct comparison_value {
 };
 
 struct comparison_row {
-    const struct store_series *series;
+    const struct store_series *series; /* the head's; where that has none, the base's */
+    /* the base's: the same but between two machines; NULL: it has none */
+    const struct store_series *base_series;
     enum comparison_verdict verdict;
     struct comparison_value base, head;
     bool has_result; /* both sides are known */
@@ -61,10 +66,12 @@ typedef struct comparison {
     const struct store_project *project;
     const struct store_filter *filter; /* borrowed: which series; NULL: all */
     struct comparison_side base, head;
+    bool is_across; /* two machines, case by case: rows have a series on each */
     const struct store_commit *merge_base; /* what was compared with, where that is not base */
     const struct store_commit *measured;   /* whose runs stand for it: the nearest; NULL: none */
     guint n_behind;                        /* first parents from it back to `measured` */
     bool is_base_proven;                   /* `measured` is an ancestor of it, or it itself */
+    GPtrArray *base_runs, *head_runs;      /* struct store_run * that stand for the sides */
     guint counts[COMPARISON_VERDICTS];
     GArray *rows;        /* struct comparison_row, worst first */
     GArray *means;       /* struct comparison_mean, by benchmark and metric */
@@ -78,8 +85,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Comparison, comparison_free)
 
 struct comparison_request {
     const struct store_project *project;
-    const char *base, *head; /* a run's id, a sha of 7 digits or more, or a branch */
-    const char *machine;     /* or NULL: all that the head was measured on */
+    /* A run's id, a branch, a sha of 7 digits or more, one of those @ a machine, or a machine
+     * (machine:NAME where something else is called so). Two machines are compared at the newest
+     * commit that both have measured. */
+    const char *base, *head;
+    const char *machine; /* or NULL: all that the head was measured on */
     /* Of the series only these are compared, and judged together; NULL: all. Outlives the
      * comparison. */
     const struct store_filter *filter;

@@ -7,6 +7,14 @@
 #include <string.h>
 
 #define SHA_DIGITS_MIN 7u
+#define OF_A           1u
+#define OF_B           2u
+
+/* A side as it was asked for: "base" or "head", the text, of which machine (NULL: of any). */
+struct named {
+    const char *which, *text;
+    const struct store_machine *machine;
+};
 
 static bool is_sha(const char *text)
 {
@@ -15,56 +23,142 @@ static bool is_sha(const char *text)
 }
 
 /* The newest measured commit of a branch, or its head where none was measured. A base need not be
- * measured: there it is the head, unless it is known by its runs to have moved on. */
+ * measured: there it is the head, unless it is known by its runs to have moved on. Of one machine
+ * it is what that has measured. */
 static const struct store_commit *tip_of_branch(const struct store_project *project,
-                                                const char *name, bool is_base)
+                                                const struct named *named)
 {
     const struct store_commit *newest = NULL;
     g_auto(StoreBranch) branch;
-    store_branch_open(&branch, project, name);
+    store_branch_open(&branch, project, named->text);
     for (guint i = 0; i < project->runs->len; i++) {
         const struct store_run *run = project->runs->pdata[i];
-        if (store_branch_has_run(&branch, run) &&
+        if ((!named->machine || run->machine == named->machine) &&
+            store_branch_has_run(&branch, run) &&
             (!newest || run->commit->position > newest->position))
             newest = run->commit;
     }
+    if (named->machine && newest)
+        return newest;
     const struct store_commit *head = branch.head ? branch.head->commit : NULL;
     bool is_ahead = head && newest && head->position > newest->position;
+    bool is_base = strcmp(named->which, "base") == 0;
     return head && (!newest || (is_base && is_ahead)) ? head : newest;
 }
 
-bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *project,
-                          const char *which, const char *text, struct comparison_side *out,
-                          GError **error)
+/* A run, a branch or a commit. *out_cause: why a sha is none, where it was one. */
+static bool find_plain(StoreSnapshot *snapshot, const struct store_project *project,
+                       const struct named *named, struct comparison_side *out, GError **out_cause)
 {
-    const struct store_run *run = store_run_find(snapshot, text);
+    const struct store_run *run = store_run_find(snapshot, named->text);
     *out = (struct comparison_side){0};
     if (run && run->project == project) {
         out->run = run;
         out->commit = run->commit;
         return true;
     }
-    out->commit = tip_of_branch(project, text, strcmp(which, "base") == 0);
-    if (out->commit) {
-        out->branch = g_strdup(text);
+    out->commit = tip_of_branch(project, named);
+    if (out->commit)
+        out->branch = g_strdup(named->text);
+    else if (is_sha(named->text))
+        out->commit = store_commit_find(project, named->text, out_cause);
+    return out->commit != NULL;
+}
+
+/* What a machine measured last: of the judged history, else of anything. */
+static const struct store_commit *newest_on(const struct store_project *project,
+                                            const struct store_machine *machine)
+{
+    const char *branch = series_judge_branch(project);
+    const struct store_commit *newest = NULL, *newest_judged = NULL;
+    for (guint i = 0; i < project->runs->len; i++) {
+        const struct store_run *run = project->runs->pdata[i];
+        if (run->machine != machine)
+            continue;
+        if (!newest || run->commit->position > newest->position)
+            newest = run->commit;
+        if (series_judge_takes(run, branch) &&
+            (!newest_judged || run->commit->position > newest_judged->position))
+            newest_judged = run->commit;
+    }
+    return newest_judged ? newest_judged : newest;
+}
+
+static bool find_machine(StoreSnapshot *snapshot, const struct store_project *project,
+                         const char *name, struct comparison_side *out)
+{
+    const struct store_machine *machine = store_machine_find(snapshot, name);
+    const struct store_commit *commit = machine ? newest_on(project, machine) : NULL;
+    if (!commit)
+        return false;
+    *out = (struct comparison_side){.commit = commit, .machine = machine, .is_machine = true};
+    return true;
+}
+
+/* WHAT@MACHINE: a commit or a branch, as that machine measured it. */
+static bool find_on_machine(StoreSnapshot *snapshot, const struct store_project *project,
+                            const struct named *named, struct comparison_side *out)
+{
+    const char *at = strrchr(named->text, '@');
+    const struct store_machine *machine = at ? store_machine_find(snapshot, at + 1) : NULL;
+    g_autofree char *what = machine ? g_strndup(named->text, (gsize)(at - named->text)) : NULL;
+    const struct named part = {named->which, what, machine};
+    if (!machine || !find_plain(snapshot, project, &part, out, NULL))
+        return false;
+    out->machine = machine;
+    return true;
+}
+
+#define MACHINE_PREFIX "machine:"
+
+bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *project,
+                          const char *which, const char *text, struct comparison_side *out,
+                          GError **error)
+{
+    const struct named named = {which, text, NULL};
+    GError *cause = NULL;
+    *out = (struct comparison_side){0};
+    if (g_str_has_prefix(text, MACHINE_PREFIX) &&
+        find_machine(snapshot, project, text + strlen(MACHINE_PREFIX), out))
+        return true;
+    if (find_plain(snapshot, project, &named, out, &cause))
+        return true;
+    if (find_on_machine(snapshot, project, &named, out) ||
+        find_machine(snapshot, project, text, out)) {
+        g_clear_error(&cause);
         return true;
     }
-    GError *cause = NULL;
-    out->commit = is_sha(text) ? store_commit_find(project, text, &cause) : NULL;
-    if (out->commit)
-        return true;
     if (cause)
         g_propagate_prefixed_error(error, cause, "%s: ", which);
     else
         g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
-                    "%s: \"%s\" is no run, no measured branch and no commit of %s; give a run's "
-                    "id, a branch, or %u digits or more of a sha",
+                    "%s: \"%s\" is no run, no measured branch, no commit and no machine of %s; "
+                    "give a run's id, a branch, %u digits or more of a sha, or a machine",
                     which, text, project->name, SHA_DIGITS_MIN);
     return false;
 }
 
-#define OF_A 1u
-#define OF_B 2u
+void comparison_sides_meet(struct comparison_side *base, struct comparison_side *head)
+{
+    if (!base->is_machine || !head->is_machine || base->machine == head->machine)
+        return;
+    const struct store_project *project = base->commit->project;
+    const char *branch = series_judge_branch(project);
+    g_autofree guint8 *flags = g_new0(guint8, project->commits->len);
+    for (guint i = 0; i < project->runs->len; i++) {
+        const struct store_run *run = project->runs->pdata[i];
+        if (series_judge_takes(run, branch))
+            flags[run->commit->position] |= run->machine == base->machine   ? OF_A
+                                            : run->machine == head->machine ? OF_B
+                                                                            : 0u;
+    }
+    for (guint i = project->commits->len; i-- > 0;) {
+        if (flags[i] != (OF_A | OF_B))
+            continue;
+        base->commit = head->commit = project->commits->pdata[i];
+        return;
+    }
+}
 
 const struct store_commit *comparison_merge_base(const struct store_commit *a,
                                                  const struct store_commit *b)

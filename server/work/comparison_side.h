@@ -11,6 +11,10 @@ bool comparison_side_find(StoreSnapshot *snapshot, const struct store_project *p
                           const char *which, const char *text, struct comparison_side *out,
                           GError **error);
 
+/* Two machines that are named alone meet at the newest commit that both have measured in the judged
+ * history; where there is none each stays at its own. */
+void comparison_sides_meet(struct comparison_side *base, struct comparison_side *head);
+
 /* The newest commit that both descend from; NULL where none is known. */
 const struct store_commit *comparison_merge_base(const struct store_commit *a,
                                                  const struct store_commit *b);

@@ -8,7 +8,7 @@ import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
 import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
 import { send } from "./support/history";
-import { BENCH, END, judged, main, postSteps, PROJECT, runOf, SIDE, STEP_AT } from "./support/steps";
+import { BENCH, END, judged, main, postSteps, PROJECT, runOf, SIDE, STEP_AT, UP_AT } from "./support/steps";
 
 let server: Server, browser: Browser;
 
@@ -24,7 +24,8 @@ after(async () => {
 
 const CHANGES = `/p/${PROJECT}/changes`, TREND = `/p/${PROJECT}/b/${BENCH}?metric=real_time&param.executor=fifo`;
 const compare = (base: number, head: string): string => `/p/${PROJECT}/compare/${main[base]!.sha}...${head}`;
-const PAGES = { changes: CHANGES, compare: compare(STEP_AT - 1, SIDE.sha), commit: `/p/${PROJECT}/c/${main[STEP_AT]!.sha}`, found: TREND };
+const THREE = `${compare(UP_AT - 1, main[UP_AT + 3]!.sha)}...${main[STEP_AT + 3]!.sha}`;
+const PAGES = { changes: CHANGES, compare: compare(STEP_AT - 1, SIDE.sha), three: THREE, commit: `/p/${PROJECT}/c/${main[STEP_AT]!.sha}`, found: TREND };
 
 test("the inbox has one group for the step, worst first, and leads to its trend", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, CHANGES);
@@ -114,6 +115,44 @@ test("compare takes branches and runs; what it cannot take is said", async () =>
   assert.match(await (await fetch(`${server.origin}/p/${PROJECT}/compare/main...gone`)).text(), /head: &quot;gone&quot; is no run|head: "gone" is no run/);
 });
 
+test("somebody compares two commits: from the project, by typing them; wrong ones are said", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, `/p/${PROJECT}`);
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await page.getByLabel("Base").fill(main[STEP_AT - 1]!.sha.slice(0, 10));
+  await page.getByLabel("Head").fill(main[STEP_AT]!.sha.slice(0, 10));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/compare\/[0-9a-f]{10}\.\.\.[0-9a-f]{10}$/);
+  assert.match((await page.locator("#verdict").textContent())!, /^10 slower, 10 unchanged$/);
+  assert.equal(await page.locator("datalist option[value=main]").count(), 1);
+  assertClean();
+  await close();
+});
+
+test("compare three sides: each head beside the base, filtered by the address, taken along as Markdown", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, THREE);
+  const [base, up, step] = [UP_AT - 1, UP_AT + 3, STEP_AT + 3].map((at) => main[at]!.sha.slice(0, 8));
+  assert.match((await page.locator("#verdict").textContent())!, new RegExp(`^${up}: 4 faster, .*${step}: 10 slower, 4 faster`));
+  const heads = await page.locator("#differences thead th").allTextContents();
+  assert.deepEqual(heads, ["Series", base, up, "Effect, 95 %", "Verdict", step, "Effect, 95 %", "Verdict", "Note"]);
+  const rows = page.locator("#differences tbody tr");
+  assert.equal(await rows.count(), 14);
+  assert.match((await rows.first().textContent())!, /^ThreadPoolSpawn .*(unchanged|unsure).*[+−]1[0-3]\.\d %.*▼ regressed/);
+  await page.getByLabel("Show", { exact: true }).selectOption("improved");
+  await page.waitForURL(/show=improved/);
+  assert.equal(await rows.count(), 4);
+  assert.equal(await page.locator("details.fold#unchanged").count(), 0);
+  await page.getByLabel("Find").fill("threads=4 real_time");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/q=threads/);
+  assert.equal(await rows.count(), 1);
+  const markdown = await page.getByRole("link", { name: "Markdown" }).first().getAttribute("href");
+  const text = await (await fetch(server.origin + markdown!)).text();
+  assert.match(text, /^### \[Compare .*\n\n[0-9a-f]{8}: 4 faster/);
+  assert.equal(text.split("\n").filter((line) => line.includes("| improved |")).length, 2, "both heads' rows of the one series");
+  assertClean();
+  await close();
+});
+
 test("a commit says its verdict, and tells nothing found from nothing to compare", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, PAGES.commit);
   const sentence = page.locator("#verdict .sentence");
@@ -156,7 +195,7 @@ for (const colorScheme of ["light", "dark"] as const)
     });
 
 test("without script every page tells the same", async () => {
-  const told = { changes: /▼ worse.*confirmed.*open/s, compare: /10 slower.*▼ regressed/s, commit: /10 slower, 10 unchanged/, found: /▼ \+1[0-3]\.\d %.*▼ worse/s };
+  const told = { three: /4 faster.*10 slower.*▼ regressed/s, changes: /▼ worse.*confirmed.*open/s, compare: /10 slower.*▼ regressed/s, commit: /10 slower, 10 unchanged/, found: /▼ \+1[0-3]\.\d %.*▼ worse/s };
   for (const [name, path] of Object.entries(PAGES)) {
     const { page, assertClean, close } = await open(browser, server.origin, path, { javaScriptEnabled: false });
     assert.match((await page.locator("main").textContent())!, told[name as keyof typeof told], name);

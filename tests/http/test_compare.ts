@@ -103,6 +103,39 @@ test("different environments are warned of", async () => {
   assert.match((await judged(client, "blank-1")).warnings.join("\n"), /do not tell their environment/);
 });
 
+test("three sides: the same base with two heads, and the API says both", async () => {
+  const both = await client.read(`/api/compare?project=line&base=${sha("line10")}&head=${sha("line20")}&also=${sha("line29")}`);
+  const alone = await client.read(`/api/compare?project=line&base=${sha("line10")}&head=${sha("line29")}`);
+  assert.deepEqual(both.also, alone);
+  assert.equal(both.counts.regressed, 0);
+  assert.equal(both.also.counts.regressed, 1);
+  assertProblem(await client.get(`/api/compare?project=line&base=main&head=main&also=nothing`), 404, /also: "nothing"/);
+});
+
+test("machines: case by case, at the newest commit that both have measured", async () => {
+  const on = (name: string) => ({ machine: { name, environment: { cpu: name } } });
+  const level = (slow: number) => [{ bench: "M", level: () => 100 * slow }, { bench: slow > 1 ? "OnlyB" : "OnlyA", level: () => 10 }];
+  await storeHistory(client, "two", 0, 12, level(1), on("a"));
+  for (let i = 0; i < 11; i++) await client.store(runAt("two", i, level(1.3), { ...on("b"), id: `b-${i}` }));
+  await judged(client, "b-10");
+  const comparison = await client.read("/api/compare?project=two&base=a&head=b");
+  assert.deepEqual([comparison.base.machine, comparison.head.machine], ["a", "b"]);
+  assert.deepEqual([comparison.base.commit, comparison.head.commit], [sha("two10"), sha("two10")]);
+  assert.deepEqual(verdicts(comparison), { M: "regressed", OnlyA: "missing", OnlyB: "new" });
+  const [row] = comparison.series;
+  assert.deepEqual([row.machine, row.base_machine], ["b", "a"]);
+  assert.ok(Math.abs(row.effect - 0.3) < 0.02 && row.base.n > 1 && row.head.n > 1, JSON.stringify(row));
+  assert.match(comparison.warnings.join("\n"), /the base is a, the head b: a difference may be the machines'/);
+  const back = await client.read("/api/compare?project=two&base=machine:b&head=a");
+  assert.equal(verdicts(back).M, "improved");
+  const at = await client.read(`/api/compare?project=two&base=${sha("two4")}@a&head=main@b`);
+  assert.deepEqual([at.base.commit, at.head.commit, at.head.branch], [sha("two4"), sha("two10"), "main"]);
+  const one = await client.read(`/api/compare?project=two&base=${sha("two4")}@b&head=${sha("two9")}`);
+  assert.deepEqual(one.series.map((s: any) => [s.machine, s.base_machine]), [["b", null], ["b", null]]);
+  assertProblem(await client.get("/api/compare?project=two&base=a&head=b&machine=a"), 422, /the sides name "b"/);
+  assertProblem(await client.get("/api/compare?project=line&base=a&head=main"), 404, /base: "a" is no run/);
+});
+
 test("what cannot be compared says which side", async () => {
   assertProblem(await client.get("/api/compare?base=a&head=b"), 400, /project/);
   assertProblem(await client.get("/api/compare?project=line&head=b"), 400, /base/);

@@ -294,6 +294,19 @@ describe("the token", () => {
     for (const outcome of [refused, wrong, right]) assert.ok(!(outcome.stdout + outcome.stderr).includes(secret));
   });
 
+  /** The runner's proxy is a peer on this machine, so that no name is looked up. */
+  const warnings = async (url: string): Promise<number> => {
+    const outcome = await world.expect(0, ["post", await documentFile("a"), await documentFile("b"), "--server", url], { env: { BREAKEVEN_TOKEN: secret, http_proxy: faulty!.url } });
+    return outcome.stderr.split("\n").filter((line) => /without encryption/.test(line)).length;
+  };
+
+  test("is warned of, once, where it goes over a network without encryption", async () => {
+    faulty = await FaultyServer.of(answers.stored());
+    for (const host of ["bench.example", "127.0.0.1.bench.example"]) assert.equal(await warnings(`http://${host}`), 1, host);
+    assert.ok(faulty.attempts.some((attempt) => attempt.path.startsWith("http://bench.example/") && attempt.headers.authorization === `Bearer ${secret}`));
+    for (const host of ["127.0.0.1", "localhost"]) assert.equal(await warnings(`http://${host}:${faulty.port}`), 0, host);
+  });
+
   test("is not carried along a redirect", async () => {
     target = await FaultyServer.of(answers.stored());
     faulty = await FaultyServer.of(answers.status(307, { Location: `${target.url}/api/runs` }));

@@ -31,7 +31,15 @@ export class Client {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
-        response.on("end", () => resolve(answerOf(response.statusCode!, response.headers, Buffer.concat(chunks))));
+        response.on("end", () => {
+          const answer = answerOf(response.statusCode!, response.headers, Buffer.concat(chunks));
+          try {
+            if (answer.headers.has("x-request-id")) assertSafeHeaders(`${method} ${path}`, answer);
+            resolve(answer);
+          } catch (error) {
+            reject(error);
+          }
+        });
       });
       out.on("error", reject);
       out.end(sent.body);
@@ -105,6 +113,18 @@ function answerOf(status: number, rawHeaders: NodeJS.Dict<string | string[]>, by
   const text = bytes.toString("utf8");
   const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "") && !headers.get("content-encoding");
   return { status, headers, text, json: isJson && text ? JSON.parse(text) : undefined };
+}
+
+/** What every answer has, whatever it is: a browser takes no script but the server's own, guesses no type, frames no page, tells others
+ * nothing of where it was. */
+export function assertSafeHeaders(what: string, answer: Answer): void {
+  const policy = answer.headers.get("content-security-policy") ?? "";
+  assert.match(policy, /^default-src 'none';/, what);
+  for (const part of ["script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"]) assert.ok(policy.split("; ").includes(part), `${what}: ${policy}`);
+  assert.doesNotMatch(policy, /unsafe|\*/, what);
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff", what);
+  assert.equal(answer.headers.get("referrer-policy"), "same-origin", what);
+  if (answer.text) assert.match(answer.headers.get("content-type") ?? "", /^[a-z]+\/[a-z+.-]+/, what);
 }
 
 /** A problem+json of that status whose detail or faults match. */

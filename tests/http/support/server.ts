@@ -37,7 +37,7 @@ export async function startServer(options: { args?: string[]; folder?: string; p
   const origin = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no "listening on" within ${START_MS_MAX} ms:\n${text}`)), START_MS_MAX);
     const look = () => {
-      const found = /listening on (http:\/\/[^\s/]+)\//.exec(text);
+      const found = /listening on (https?:\/\/[^\s/]+)\//.exec(text);
       if (!found) return;
       clearTimeout(timer);
       child.stderr!.off("data", look);

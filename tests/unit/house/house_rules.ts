@@ -17,6 +17,7 @@ export const ALLOWED_INCLUDES: Record<string, string[]> = {
   "server/analysis/": ["server/analysis/", "schema/"],
   "server/work/": ["server/work/", "server/analysis/", "server/store/", "schema/"],
   "server/demo/": ["server/demo/", "server/work/", "server/store/", "schema/"],
+  "server/access/": ["server/access/", "schema/"],
   "server/api/": ["server/api/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/"],
   "server/pages/": ["server/pages/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/", "web/"],
   "server/": ["server/", "schema/"],
@@ -30,7 +31,9 @@ export const LIBRARY_ROOMS: [RegExp, RegExp][] = [
   [/^libpq/, /^server\/store\/postgres/],
   [/^hwloc/, /^runner\/machine\//],
   [/^curl\//, /^(runner\/deliver\/|server\/work\/notify)/],
-  [/^jansson\.h$/, /^(schema|server\/api|runner)\//],
+  [/^jansson\.h$/, /^(schema|server\/api|server\/access|runner)\//],
+  [/^gnutls\//, /^server\/http\/(http_tls\.c|http_internal\.h)$/],
+  [/^rhonabwy\.h$/, /^server\/access\/oidc\.c$/],
 ];
 
 function longestPrefix(path: string, prefixes: string[]): string | undefined {
@@ -87,7 +90,7 @@ export function functionsOf(text: string): CFunction[] {
 }
 
 /** Callbacks whose parameters a library dictates. */
-const DICTATED = new Set(["http_exchange_access"]);
+const DICTATED = new Set(["http_exchange_access", "pair_retrieve"]);
 
 function parametersOf(list: string): number {
   let depth = 0, commas = 0, end = 0;

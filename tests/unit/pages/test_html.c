@@ -48,6 +48,21 @@ static void test_text(void)
     g_assert_cmpstr(text, ==, "a &lt; b &amp; &quot;c&quot;\n");
 }
 
+/* What XML cannot hold in any spelling, and a feed's reader would stop at. */
+static void test_what_no_document_holds(void)
+{
+    static const char inside[] = "a\x01\xEF\xBF\xBE\xEF\xBF\xBF\x7f\xC2\x80z";
+    Html *html = html_new();
+    html_text(html, inside);
+    g_autofree char *text = finish(html);
+    g_assert_cmpstr(text, ==, "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\x7f\xC2\x80z");
+    html = html_new();
+    html_print(html, "<b>%s</b>", inside);
+    g_autofree char *printed = finish(html);
+    g_assert_cmpstr(printed, ==,
+                    "<b>a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz</b>");
+}
+
 static void test_attr(void)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(hostile); i++) {
@@ -197,6 +212,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/html/text", test_text);
+    g_test_add_func("/html/what-no-document-holds", test_what_no_document_holds);
     g_test_add_func("/html/attr", test_attr);
     g_test_add_func("/html/print", test_print);
     g_test_add_func("/html/url", test_url);

@@ -27,7 +27,7 @@ static void test_text(void)
         {42, "", "42.00"},
         {4200, "", "4.200 k"},
         {0, "ns", "0 ns"},
-        {-1500, "ns", "-1.500 µs"},
+        {-1500, "ns", "−1.500 µs"},
         {1e-9, "items/s", "1e-09 items/s"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -63,12 +63,45 @@ static void test_in_order_and_private(void)
     g_assert_cmpuint(mode_of(folder, (const char *)entries->pdata[0]), ==, 0600);
 }
 
-static void test_mode_of_a_folder_that_is_there(void)
+static void test_open_folder_is_closed(void)
 {
     g_autofree char *folder = new_folder();
     g_assert_cmpint(g_mkdir_with_parents(folder, 0755), ==, 0);
-    spool_close(open_spool(folder, SERVER));
-    g_assert_cmpuint(mode_of(folder, ""), ==, 0755); /* it is not the spool's to change */
+    g_autoptr(Spool) spool = open_spool(folder, SERVER);
+    g_assert_true(spool_was_open(spool));
+    g_assert_cmpuint(mode_of(folder, ""), ==, 0700);
+    g_free(add(spool, "a"));
+    g_assert_cmpint(chmod(folder, 0750), ==, 0);
+    g_autoptr(Spool) again = open_spool(folder, SERVER);
+    g_assert_true(spool_was_open(again));
+    g_assert_cmpuint(mode_of(folder, ""), ==, 0700);
+    g_autoptr(Spool) closed = open_spool(folder, SERVER);
+    g_assert_false(spool_was_open(closed));
+}
+
+static void assert_not_closed(const char *folder, mode_t mode, const char *says)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_null(spool_open(folder, SERVER, &error));
+    g_assert_error(error, BREAKEVEN_ERROR, ERROR_INVALID);
+    g_assert_nonnull(strstr(error->message, says));
+    g_assert_cmpuint(mode_of(folder, ""), ==, mode);
+}
+
+/* --spool-dir /tmp must not close everybody's folder. */
+static void test_what_is_not_a_spool_stays_open(void)
+{
+    g_autofree char *folder = new_folder();
+    g_autofree char *file = g_build_filename(folder, "notes.txt", NULL);
+    g_assert_cmpint(g_mkdir_with_parents(folder, 0755), ==, 0);
+    g_assert_true(g_file_set_contents(file, "x", 1, NULL));
+    assert_not_closed(folder, 0755, "notes.txt");
+    g_assert_cmpint(chmod(folder, 0700), ==, 0);
+    spool_close(open_spool(folder, SERVER)); /* nobody else looks into it */
+    g_autofree char *shared = new_folder();
+    g_assert_cmpint(g_mkdir_with_parents(shared, 0700), ==, 0);
+    g_assert_cmpint(chmod(shared, 01777), ==, 0);
+    assert_not_closed(shared, 01777, "1777");
 }
 
 static void test_each_server_has_its_own(void)
@@ -182,7 +215,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     root = scratch_new();
     g_test_add_func("/spool/order", test_in_order_and_private);
-    g_test_add_func("/spool/mode", test_mode_of_a_folder_that_is_there);
+    g_test_add_func("/spool/closed", test_open_folder_is_closed);
+    g_test_add_func("/spool/not-closed", test_what_is_not_a_spool_stays_open);
     g_test_add_func("/spool/servers", test_each_server_has_its_own);
     g_test_add_func("/spool/lock", test_one_holds_the_lock);
     g_test_add_func("/spool/rejected", test_removed_and_rejected);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CSV text into a GString. Knows no resource; one thread at a time. */
-#include "server/api/csv_writer.h"
+#include "server/http/csv_writer.h"
 
 #include "schema/number.h"
 #include <math.h>

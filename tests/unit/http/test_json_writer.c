@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The writer's text is read back by another JSON library: commas, nesting, escapes, numbers. */
-#include "server/api/json_writer.h"
+#include "server/http/json_writer.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JSON text into a GString. Knows no resource; one thread at a time. */
-#include "server/api/json_writer.h"
+#include "server/http/json_writer.h"
 
 #include "schema/number.h"
 #include <math.h>

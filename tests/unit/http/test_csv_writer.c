@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * RFC 4180's quoting, and that no text of ours is a formula in a spreadsheet. */
-#include "server/api/csv_writer.h"
+#include "server/http/csv_writer.h"
 
 #include <math.h>
 
