@@ -138,7 +138,8 @@ static bool deliver(struct job *job, const char *name, const Posting *posting, G
     else
         job->code = interrupt_requested() ? EXIT_INTERRUPTED : EXIT_UNDELIVERED;
     if (job->code == EXIT_UNDELIVERED)
-        console_message("not delivered to %s: %s", job->settings->server, receipt.message);
+        console_message("not delivered to %s: %s%s%s", job->settings->server, receipt.message,
+                        receipt.kept ? "; it is kept as " : "", receipt.kept ? receipt.kept : "");
     delivery_receipt_clear(&receipt);
     return true;
 }

@@ -66,6 +66,19 @@ static void say_stored(const Settings *settings, const Run *run,
     say_url(urls_are_data, "trend", trend);
 }
 
+static void say_waiting(const Settings *settings, const struct delivery_receipt *receipt)
+{
+    if (receipt->kept)
+        console_message("not delivered to %s: %s\n  the run is kept as %s; deliver it with: "
+                        "breakeven-runner post %s --server %s",
+                        settings->server, receipt->message, receipt->kept, receipt->kept,
+                        settings->server);
+    else
+        console_message("not delivered to %s: %s\n  the run waits in %s; deliver it with: "
+                        "breakeven-runner post --spool --server %s",
+                        settings->server, receipt->message, settings->spool_dir, settings->server);
+}
+
 int report_send(Delivery *delivery, const Settings *settings, const Run *run,
                 const GString *document, bool urls_are_data, GError **error)
 {
@@ -81,14 +94,14 @@ int report_send(Delivery *delivery, const Settings *settings, const Run *run,
         code = EXIT_FINE;
         break;
     case DELIVERY_REFUSED:
-        console_message("%s refuses the run: %s\n  it is kept in %s/rejected", settings->server,
-                        receipt.message, settings->spool_dir);
+        console_message("%s refuses the run: %s\n  it is kept %s %s%s", settings->server,
+                        receipt.message, receipt.kept ? "as" : "in",
+                        receipt.kept ? receipt.kept : settings->spool_dir,
+                        receipt.kept ? "" : "/rejected");
         break;
     case DELIVERY_WAITS:
     default:
-        console_message("not delivered to %s: %s\n  the run waits in %s; deliver it with: "
-                        "breakeven-runner post --spool --server %s",
-                        settings->server, receipt.message, settings->spool_dir, settings->server);
+        say_waiting(settings, &receipt);
         code = interrupt_requested() ? EXIT_INTERRUPTED : EXIT_UNDELIVERED;
         break;
     }

@@ -2,6 +2,7 @@
  * JSON bytes to a tree, and the walk over a tree by tables of fields. Any thread. */
 #include "schema/document.h"
 
+#include "schema/document_memory.h"
 #include "schema/text.h"
 
 #include <stdarg.h>
@@ -56,7 +57,12 @@ json_t *document_load(const char *bytes, size_t length, GError **error)
             DOCUMENT_TREE_BYTES_MAX >> 20);
         return NULL;
     }
+    document_memory_enter();
     tree = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
+    if (!document_memory_leave(error)) {
+        json_decref(tree);
+        return NULL;
+    }
     if (tree)
         return tree;
     if (json_error_code(&problem) == json_error_null_character ||

@@ -46,8 +46,9 @@ struct field_table {
     size_t n_fields; /* at most 32 */
 };
 
-/* NULL: ERROR_TOO_LARGE, or ERROR_SYNTAX that says line, column and byte offset (malformed JSON,
- * invalid UTF-8, duplicate keys, bare NaN, nesting beyond 2048). */
+/* NULL: ERROR_TOO_LARGE, ERROR_BUSY where memory ran out, or ERROR_SYNTAX that says line, column
+ * and byte offset (malformed JSON, invalid UTF-8, duplicate keys, bare NaN, nesting beyond 2048).
+ */
 json_t *document_load(const char *bytes, size_t length, GError **error);
 
 void document_fault(struct reading at, const char *format, ...) G_GNUC_PRINTF(2, 3);

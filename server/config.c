@@ -109,13 +109,25 @@ static char *names_join(const char *prefix)
 
 /* ---- Options ---- */
 
+static bool takes_file(enum config_command command)
+{
+    return command == CONFIG_BACKUP || command == CONFIG_RESTORE;
+}
+
 static bool command_take(Config *config, const char *text, bool *seen, GError **error)
 {
     static const struct {
         const char *name;
         enum config_command command;
-    } commands[] = {{"serve", CONFIG_SERVE}, {"migrate", CONFIG_MIGRATE}, {"demo", CONFIG_DEMO}};
-    const char *right = "serve (the default), migrate or demo would be right";
+    } commands[] = {{"serve", CONFIG_SERVE},     {"migrate", CONFIG_MIGRATE},
+                    {"demo", CONFIG_DEMO},       {"backup", CONFIG_BACKUP},
+                    {"restore", CONFIG_RESTORE}, {"check", CONFIG_CHECK}};
+    const char *right = "serve (the default), migrate, backup FILE, restore FILE, check or demo "
+                        "would be right";
+    if (*seen && takes_file(config->command) && !config->file && *text) {
+        config->file = g_strdup(text);
+        return true;
+    }
     if (*seen)
         return fail(error, "%s: one command is enough; %s", text, right);
     *seen = true;
@@ -126,6 +138,18 @@ static bool command_take(Config *config, const char *text, bool *seen, GError **
         return true;
     }
     return fail(error, "unknown command %s; %s", text, right);
+}
+
+/* What only some commands take is there, and not with others. */
+static bool command_check(const Config *config, GError **error)
+{
+    if (takes_file(config->command) && !config->file)
+        return fail(error, "%s wants a file: breakeven-server %s breakeven.backup",
+                    config->command == CONFIG_BACKUP ? "backup" : "restore",
+                    config->command == CONFIG_BACKUP ? "backup" : "restore");
+    if (config->is_force && !takes_file(config->command))
+        return fail(error, "--force belongs to backup and restore");
+    return true;
 }
 
 /* Takes the option at argv[*at] with its value; moves *at to the last word of it. */
@@ -163,8 +187,10 @@ static bool options_read(Config *config, Sources *sources, int argc, char *const
             config->command = CONFIG_VERSION;
             return true;
         }
-        bool ok;
-        if (g_str_has_prefix(argv[i], "--") && argv[i][2])
+        bool ok = true;
+        if (strcmp(argv[i], "--force") == 0)
+            config->is_force = true;
+        else if (g_str_has_prefix(argv[i], "--") && argv[i][2])
             ok = option_take(sources, argc, argv, &i, error);
         else if (argv[i][0] == '-')
             ok = fail(error, "unknown option %s; options have two dashes: --listen 127.0.0.1:8080",
@@ -174,7 +200,7 @@ static bool options_read(Config *config, Sources *sources, int argc, char *const
         if (!ok)
             return false;
     }
-    return true;
+    return command_check(config, error);
 }
 
 /* ---- Environment and key file ---- */
@@ -395,6 +421,7 @@ void config_free(Config *config)
     g_free(config->listen_host);
     g_free(config->store);
     g_free(config->write_token);
+    g_free(config->file);
     g_strfreev(config->cors_origins);
     http_proxies_free(config->proxies);
     g_free(config->tls_certificate);
@@ -406,11 +433,17 @@ void config_free(Config *config)
 char *config_help(void)
 {
     GString *help =
-        g_string_new("Usage: breakeven-server [serve|migrate|demo] [OPTION…]\n"
+        g_string_new("Usage: breakeven-server [serve|migrate|demo|check] [OPTION…]\n"
+                     "       breakeven-server backup|restore FILE [--force] [OPTION…]\n"
                      "       breakeven-server detect [--least-effect SHARE] [FILE]\n"
                      "Keeps benchmark results, and shows them per commit.\n\n"
                      "  serve     answers on HTTP until SIGTERM or SIGINT (the default)\n"
                      "  migrate   brings the store to this version's schema, and ends\n"
+                     "  backup    copies the store into FILE, also while a server runs; --force "
+                     "replaces one that is there\n"
+                     "  restore   puts a backup in the place of the store; --force keeps what is "
+                     "there beside it\n"
+                     "  check     looks whether the store is whole: exit 1 where it is not\n"
                      "  demo      serves a made-up history from a temporary store (or from a new "
                      "one: --store)\n"
                      "  detect    judges the histories in a file; detect --help says how\n\n");

@@ -10,7 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum config_command { CONFIG_SERVE, CONFIG_MIGRATE, CONFIG_DEMO, CONFIG_HELP, CONFIG_VERSION };
+enum config_command {
+    CONFIG_SERVE,
+    CONFIG_MIGRATE,
+    CONFIG_DEMO,
+    CONFIG_BACKUP,
+    CONFIG_RESTORE,
+    CONFIG_CHECK,
+    CONFIG_HELP,
+    CONFIG_VERSION
+};
 
 enum config_number {
     CONFIG_WORKERS,
@@ -36,6 +45,8 @@ typedef struct config {
     char *tls_certificate, *tls_key; /* paths; both NULL: plain HTTP */
     Oidc *oidc;                      /* of the key file's groups [oidc NAME]; NULL: none */
     bool access_log;
+    char *file;    /* of CONFIG_BACKUP and CONFIG_RESTORE; else NULL */
+    bool is_force; /* of those two: what is there may be replaced */
     int64_t numbers[CONFIG_N_NUMBERS];
 } Config;
 

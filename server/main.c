@@ -10,6 +10,7 @@
 #include "server/detect.h"
 #include "server/http/http_tls.h"
 #include "server/log.h"
+#include "server/maintenance.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
 #include <glib/gstdio.h>
@@ -166,7 +167,7 @@ static bool demo_is_new(const Config *config, GError **error)
 
 static void demo_remove(const char *folder, const char *name)
 {
-    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock", ".backed-up"};
     for (gsize i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         g_autofree char *file = g_strconcat(name, suffixes[i], NULL);
         g_autofree char *path = g_build_filename(folder, file, NULL);
@@ -289,9 +290,21 @@ static int migrate(const Config *config, GError **error)
     return 0;
 }
 
+/* A command whose answer is a text: exit 1 where there is none, or where it says that something is
+ * wrong. */
+static int tell(char *text, bool is_fine)
+{
+    if (text)
+        fputs(text, stdout);
+    bool is_told = text && fflush(stdout) == 0;
+    g_free(text);
+    return is_told && is_fine ? 0 : 1;
+}
+
 static int run(Config *config, GError **error)
 {
     g_autofree char *help = NULL;
+    bool is_whole = false;
     switch (config->command) {
     case CONFIG_SERVE:
         return serve(config, error);
@@ -299,6 +312,13 @@ static int run(Config *config, GError **error)
         return migrate(config, error);
     case CONFIG_DEMO:
         return demo(config, error);
+    case CONFIG_BACKUP:
+        return tell(maintenance_backup(config, error), true);
+    case CONFIG_RESTORE:
+        return tell(maintenance_restore(config, error), true);
+    case CONFIG_CHECK:
+        help = maintenance_check(config, &is_whole, error);
+        return tell(g_steal_pointer(&help), is_whole);
     case CONFIG_HELP:
         help = config_help();
         fputs(help, stdout);

@@ -23,6 +23,14 @@ static const char *text_of(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
+bool answer_is_receipt(const char *body, gsize length)
+{
+    json_t *value = load(body, length);
+    bool is_receipt = value && (text_of(value, "id") || text_of(value, "page"));
+    json_decref(value);
+    return is_receipt;
+}
+
 char *answer_page(const char *server, const char *body, gsize length)
 {
     json_t *value = load(body, length);

@@ -4,6 +4,11 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
+
+/* Whether it is what the server says of a run that it stored: an object with a page or an id. A
+ * proxy's page that says 200 is none, and what it was said of is not stored. */
+bool answer_is_receipt(const char *body, gsize length);
 
 /* {"page": …} as a whole URL of `server`; NULL where the answer has none. */
 char *answer_page(const char *server, const char *body, gsize length);

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define POLL_MS 50u
+#define POLL_MS              50u
+#define EXCHANGE_SECONDS_MIN 10 /* an answer may take that long, however short the patience */
+#define EXCHANGE_SECONDS_MAX 120
 
 struct delivery {
     struct delivery_options options;
@@ -74,6 +76,7 @@ void delivery_receipt_clear(struct delivery_receipt *receipt)
 {
     g_free(receipt->page);
     g_free(receipt->message);
+    g_free(receipt->kept);
     if (receipt->warnings)
         g_ptr_array_unref(receipt->warnings);
     *receipt = (struct delivery_receipt){0};
@@ -125,6 +128,14 @@ static void say_retry(const Delivery *delivery, const char *why, uint32_t delay_
 typedef void (*send_fn)(HttpClient *client, const char *url, const char *bytes, gsize length,
                         struct http_answer *out_answer);
 
+/* A server that takes the connection and never answers is not waited for longer than one that is
+ * away. */
+static unsigned exchange_seconds(const Delivery *delivery)
+{
+    int64_t left_s = (delivery->deadline_us - g_get_monotonic_time()) / G_USEC_PER_SEC;
+    return (unsigned)CLAMP(left_s, EXCHANGE_SECONDS_MIN, EXCHANGE_SECONDS_MAX);
+}
+
 /* Sends until there is an answer that stands, or patience ends. */
 static void send_patiently(Delivery *delivery, send_fn send, const char *path, GBytes *body,
                            struct attempt *out)
@@ -134,6 +145,7 @@ static void send_patiently(Delivery *delivery, send_fn send, const char *path, G
     const char *bytes = (const char *)g_bytes_get_data(body, &length);
     for (unsigned n = 0;; n++) {
         attempt_clear(out);
+        http_client_limit(delivery->client, exchange_seconds(delivery));
         send(delivery->client, url, bytes, length, &out->answer);
         out->verdict = retry_judge(out->answer.status);
         if (out->verdict == RETRY_STORED) {
@@ -161,6 +173,13 @@ static void post_patiently(Delivery *delivery, const char *path, const char *byt
 {
     g_autoptr(GBytes) body = g_bytes_new_static(bytes, length);
     send_patiently(delivery, http_client_post, path, body, out);
+    if (out->verdict != RETRY_STORED)
+        return;
+    const GString *answer = out->answer.body;
+    if (answer_is_receipt(answer->str, answer->len))
+        return;
+    out->verdict = RETRY_DENIED;
+    out->message = answer_problem(out->answer.status, answer->str, answer->len);
 }
 
 static void fill_receipt(const Delivery *delivery, struct attempt *attempt,
@@ -284,18 +303,43 @@ static bool deliver_own(Delivery *delivery, const char *name, const GString *doc
     return is_good;
 }
 
+/* The spool has no room: what was measured goes out at once, and into a file elsewhere if the
+ * server does not take it. */
+static bool send_unspooled(Delivery *delivery, const char *id, const GString *document,
+                           struct delivery_receipt *receipt, const GError *cause, GError **error)
+{
+    g_auto(attempt_t) attempt = {0};
+    g_autofree char *notice = g_strdup_printf("%s; sending it without", cause->message);
+    delivery->options.notice(notice);
+    post_patiently(delivery, "/api/runs", document->str, document->len, &attempt);
+    fill_receipt(delivery, &attempt, receipt);
+    if (receipt->outcome == DELIVERY_STORED)
+        return true;
+    receipt->kept = spool_rescue(id, document->str, document->len);
+    if (receipt->kept)
+        return true;
+    g_set_error(error, BREAKEVEN_ERROR, cause->code,
+                "%s; nor is there room in the present folder, and %s does not take it: %s",
+                cause->message, delivery->server, receipt->message);
+    return false;
+}
+
 bool delivery_send(Delivery *delivery, const char *id, const char *bytes, gsize length,
                    struct delivery_receipt *out_receipt, GError **error)
 {
     *out_receipt = (struct delivery_receipt){.outcome = DELIVERY_WAITS};
     begin_patience(delivery);
-    g_autofree char *name = spool_add(delivery->spool, id, bytes, length, error);
-    if (!name)
-        return false;
     g_autoptr(GError) problem = NULL;
+    g_autofree char *name = spool_add(delivery->spool, id, bytes, length, &problem);
     g_autofree char *obstacle = NULL;
     struct delivery_totals totals = {0};
     g_autoptr(GString) document = g_string_new_len(bytes, (gssize)length);
+    if (!name) {
+        bool is_sent = send_unspooled(delivery, id, document, out_receipt, problem, error);
+        if (!is_sent)
+            delivery_receipt_clear(out_receipt);
+        return is_sent;
+    }
     if (lock_patiently(delivery, &problem) &&
         deliver_before(delivery, name, &totals, &obstacle, &problem) &&
         deliver_own(delivery, name, document, out_receipt, &problem))

@@ -25,8 +25,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Delivery, delivery_close)
 
 enum delivery_outcome {
     DELIVERY_STORED,
-    DELIVERY_WAITS,  /* in the spool */
-    DELIVERY_REFUSED /* in rejected/ of the spool */
+    DELIVERY_WAITS,  /* in the spool, or as receipt->kept */
+    DELIVERY_REFUSED /* in rejected/ of the spool, or as receipt->kept */
 };
 
 struct delivery_receipt {
@@ -34,11 +34,13 @@ struct delivery_receipt {
     char *page;          /* URL of the run's page, or NULL */
     GPtrArray *warnings; /* char *, or NULL */
     char *message;       /* why it was not stored; NULL where it was */
+    char *kept;          /* the file that holds it where the spool could not take it; else NULL */
 };
 void delivery_receipt_clear(struct delivery_receipt *receipt);
 
-/* Spools the document, delivers what waits before it, then it. False with an error where it could
- * not even be spooled. */
+/* Spools the document, delivers what waits before it, then it. Where the spool has no room it is
+ * sent at once, and kept elsewhere if that fails. False with an error where nothing of this worked.
+ */
 bool delivery_send(Delivery *delivery, const char *id, const char *bytes, gsize length,
                    struct delivery_receipt *out_receipt, GError **error);
 

@@ -12,6 +12,7 @@ struct http_client {
     bool (*stopped)(void);
     GString *body; /* of the answer at hand */
     gsize answer_bytes_max;
+    long seconds; /* for a whole exchange */
     char failure[CURL_ERROR_SIZE];
 };
 
@@ -51,14 +52,14 @@ static bool set_up(HttpClient *client, const struct http_client_options *options
         is_good = is_good && add_header(client, bearer);
     }
     long connect_seconds = options->connect_seconds ? (long)options->connect_seconds : 10L;
-    long seconds = options->seconds ? (long)options->seconds : 120L;
+    client->seconds = options->seconds ? (long)options->seconds : 120L;
     return is_good && curl_easy_setopt(curl, CURLOPT_HTTPHEADER, client->headers) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_seconds) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_TIMEOUT, seconds) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_TIMEOUT, client->seconds) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_USERAGENT, "breakeven-runner/" BREAKEVEN_VERSION) ==
                CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->failure) == CURLE_OK &&
@@ -102,6 +103,12 @@ bool http_client_is_exposed(const char *url)
     g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
     return uri && g_uri_get_host(uri) && strcmp(g_uri_get_scheme(uri), "https") != 0 &&
            !is_local(g_uri_get_host(uri));
+}
+
+void http_client_limit(HttpClient *client, unsigned seconds)
+{
+    /* Where it cannot be set the one before holds. */
+    curl_easy_setopt(client->curl, CURLOPT_TIMEOUT, seconds ? (long)seconds : client->seconds);
 }
 
 /* A server on this machine is never reached through a proxy. */

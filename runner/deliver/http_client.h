@@ -33,6 +33,9 @@ struct http_answer {
     char *failure;         /* why none came: "connection refused"; NULL where one came */
 };
 
+/* From now on an exchange may take so long as a whole; 0: as at the start. */
+void http_client_limit(HttpClient *client, unsigned seconds);
+
 /* POST with Content-Type application/json, uncompressed. */
 void http_client_post(HttpClient *client, const char *url, const char *bytes, gsize length,
                       struct http_answer *out_answer);

@@ -182,6 +182,16 @@ char *spool_add(Spool *spool, const char *id, const char *bytes, gsize length, G
     return write_file(spool->directory, name, bytes, length, error) ? g_steal_pointer(&name) : NULL;
 }
 
+char *spool_rescue(const char *id, const char *bytes, gsize length)
+{
+    const char *const folders[] = {".", g_get_tmp_dir()};
+    g_autofree char *name = g_strdup_printf("breakeven-%s" ENTRY_SUFFIX, id);
+    for (gsize i = 0; id_is_safe(id) && i < G_N_ELEMENTS(folders); i++)
+        if (write_file(folders[i], name, bytes, length, NULL))
+            return g_build_filename(folders[i], name, NULL);
+    return NULL;
+}
+
 /* What a process that was killed while it wrote has left. */
 static void remove_if_stale(const Spool *spool, const char *name)
 {

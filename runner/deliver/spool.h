@@ -32,6 +32,10 @@ bool spool_was_open(const Spool *spool);
  */
 char *spool_add(Spool *spool, const char *id, const char *bytes, gsize length, GError **error);
 
+/* Where the spool has no room: writes the document into the present folder, or else into that of
+ * temporary files. The file's name, which the caller frees; NULL where there is no room either. */
+char *spool_rescue(const char *id, const char *bytes, gsize length);
+
 /* The names of entries for this server, oldest first (char *); *out_others: entries for other
  * servers. */
 GPtrArray *spool_entries(Spool *spool, guint *out_others, GError **error);

@@ -2,6 +2,7 @@
  * The table of foreign formats, and reading a file by it. Any thread. */
 #include "schema/formats/format.h"
 
+#include "schema/document_memory.h"
 #include "schema/formats/parsers.h"
 
 #include <string.h>
@@ -171,10 +172,19 @@ static bool read_input(struct format_reading *reading, const struct format_input
 bool format_read(struct format_reading *reading, const char *bytes, size_t length, GError **error)
 {
     struct format_input input;
-    bool is_open = format_input_open(&input, bytes, length, error);
-    bool is_good = is_open && read_input(reading, &input, error);
+    GError *problem = NULL, *shortage = NULL;
 
+    document_memory_enter();
+    bool is_open = format_input_open(&input, bytes, length, &problem);
+    bool is_good = is_open && read_input(reading, &input, &problem);
+    if (!document_memory_leave(&shortage)) {
+        g_clear_error(&problem); /* it may come of the shortage */
+        problem = shortage;
+        is_good = false;
+    }
     format_input_close(&input);
+    if (!is_good)
+        g_propagate_error(error, problem);
     return is_good;
 }
 

@@ -47,8 +47,10 @@ void http_server_leave(HttpServer *server)
 static unsigned connections_by_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < 2 * FILES_RESERVED)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return FILES_RESERVED;
+    if (limit.rlim_cur < 2 * FILES_RESERVED) /* the store needs its own, however few there are */
+        return (unsigned)MAX(limit.rlim_cur / 2, (rlim_t)4);
     return (unsigned)MIN(limit.rlim_cur - FILES_RESERVED, (rlim_t)100000);
 }
 

@@ -3,6 +3,7 @@
  * what the tables mean. Any thread; a connection belongs to one at a time, so SQLite's own mutexes
  * are off. */
 #include "server/store/sqlite.h"
+#include "server/store/sqlite_backup.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,19 +13,54 @@
  * -------------------------------------------------------------------------------------------------------
  */
 
+/* What a code of SQLite means to those who read the message. */
+static enum breakeven_error kind_of(int extended_code, int system_errno)
+{
+    int code = extended_code & 0xff;
+    if (code == SQLITE_FULL ||
+        (code == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT)))
+        return ERROR_FULL;
+    if (code == SQLITE_NOMEM || extended_code == SQLITE_IOERR_NOMEM || code == SQLITE_BUSY ||
+        code == SQLITE_LOCKED)
+        return ERROR_BUSY;
+    bool is_disk = code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_READONLY ||
+                   code == SQLITE_PERM || code == SQLITE_AUTH;
+    return is_disk ? ERROR_UNAVAILABLE : ERROR_INTERNAL;
+}
+
 bool sqlite_fail(sqlite3 *db, const char *doing, GError **error)
 {
-    int code = sqlite3_errcode(db);
-    int system_errno = sqlite3_system_errno(db);
-    bool full = code == SQLITE_FULL ||
-                (code == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT));
-    if (full)
+    int code = sqlite3_extended_errcode(db), system_errno = sqlite3_system_errno(db);
+    enum breakeven_error kind = kind_of(code, system_errno);
+    const char *says = sqlite3_errmsg(db);
+    if (kind == ERROR_FULL)
         g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL,
                     "cannot %s: no room on the disk of the store; nothing of it was stored", doing);
+    else if (kind == ERROR_BUSY)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_BUSY, "cannot %s now: %s; try again in a moment",
+                    doing, says);
+    else if (kind == ERROR_UNAVAILABLE)
+        g_set_error(
+            error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE,
+            "cannot %s: the disk of the store fails: %s (%d%s%s); see to the disk, then try "
+            "again",
+            doing, says, code, system_errno ? ", " : "",
+            system_errno ? g_strerror(system_errno) : "");
+    else if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
+                    "cannot %s: the file of the store is damaged: %s (%d); stop the server, keep "
+                    "the file, and restore a backup (breakeven-server restore)",
+                    doing, says, code);
     else
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL, "cannot %s: SQLite: %s (%d)", doing,
-                    sqlite3_errmsg(db), sqlite3_extended_errcode(db));
+                    says, code);
     return false;
+}
+
+bool sqlite_row_is_whole(sqlite3_stmt *row, GError **error)
+{
+    sqlite3 *db = sqlite3_db_handle(row);
+    return sqlite3_errcode(db) != SQLITE_NOMEM || sqlite_fail(db, "read the store", error);
 }
 
 /* ---- Connections
@@ -164,6 +200,8 @@ void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement
         each(&sqlite_retention_statements[i], user);
     for (guint i = 0; i < sqlite_n_branch_write_statements; i++)
         each(&sqlite_branch_write_statements[i], user);
+    for (guint i = 0; i < sqlite_n_check_statements; i++)
+        each(&sqlite_check_statements[i], user);
 }
 
 void sqlite_bind(sqlite3_stmt *statement, const char *format, ...)
@@ -226,6 +264,11 @@ static const unsigned char *const migrations[] = {
     sqlite_migration_001_initial,  sqlite_migration_002_verdicts, sqlite_migration_003_rules,
     sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access,
     sqlite_migration_007_segments};
+
+int64_t sqlite_schema_newest(void)
+{
+    return (int64_t)G_N_ELEMENTS(migrations);
+}
 
 static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **error)
 {

@@ -50,6 +50,8 @@ extern const struct sqlite_statement sqlite_retention_statements[];
 extern const guint sqlite_n_retention_statements;
 extern const struct sqlite_statement sqlite_branch_write_statements[];
 extern const guint sqlite_n_branch_write_statements;
+extern const struct sqlite_statement sqlite_check_statements[];
+extern const guint sqlite_n_check_statements;
 
 /* Binds by a format, one letter a parameter: i int64_t, d double, t text or NULL, b GByteArray *, n
  * nothing (NULL). The values must live until the statement is reset. */
@@ -58,9 +60,13 @@ void sqlite_bind(sqlite3_stmt *statement, const char *format, ...);
 /* Steps to the end, resets. False: the error of the connection. */
 bool sqlite_run(sqlite3_stmt *statement, GError **error);
 
-/* ERROR_FULL where the disk is full, else ERROR_INTERNAL; `doing` completes "cannot …". Returns
- * false. */
+/* ERROR_FULL where the disk is full, ERROR_UNAVAILABLE where it fails, ERROR_BUSY where memory or a
+ * lock is not to be had now, else ERROR_INTERNAL; `doing` completes "cannot …". Returns false. */
 bool sqlite_fail(sqlite3 *db, const char *doing, GError **error);
+
+/* To be asked after the texts and blobs of a single row were taken: where memory ran out meanwhile,
+ * SQLite gave NULL for one. (A loop over rows learns it from its next step.) */
+bool sqlite_row_is_whole(sqlite3_stmt *row, GError **error);
 
 /* Creates or updates the schema. ERROR_UNSUPPORTED: made by a newer program; ERROR_INVALID: not
  * ours. */

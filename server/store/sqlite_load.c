@@ -515,7 +515,8 @@ bool sqlite_load(const char *path, Catalogue *catalogue, GError **error)
                              &loader.environments};
     for (guint i = 0; i < G_N_ELEMENTS(tables); i++)
         *tables[i] = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    bool fine = true;
+    /* All of one moment, also where another process writes. */
+    bool fine = sqlite_script(loader.db, "BEGIN", "begin to load the store", error);
     for (guint i = 0; fine && i < G_N_ELEMENTS(takers); i++)
         fine = load_table(&loader, i, error);
     for (guint i = 0; fine && i < catalogue->projects->len; i++)

@@ -246,8 +246,11 @@ bool sqlite_reader_document(SqliteReader *reader, int64_t run_seq, struct sqlite
         out->environment = column_text(statement, 6);
         out->topology = column_text(statement, 7);
     }
-    bool found = code == SQLITE_ROW || no_such_run(reader, code, run_seq, error);
+    bool found = code == SQLITE_ROW ? sqlite_row_is_whole(statement, error)
+                                    : no_such_run(reader, code, run_seq, error);
     sqlite3_reset(statement);
+    if (!found)
+        sqlite_document_clear(out);
     return found;
 }
 
@@ -257,8 +260,8 @@ GBytes *sqlite_reader_directory(SqliteReader *reader, int64_t run_seq, GError **
     sqlite_bind(statement, "i", run_seq);
     int code = sqlite3_step(statement);
     GBytes *bytes = code == SQLITE_ROW ? column_bytes(statement, 0) : NULL;
-    if (!bytes)
-        no_such_run(reader, code, run_seq, error);
+    if (bytes ? !sqlite_row_is_whole(statement, error) : !no_such_run(reader, code, run_seq, error))
+        g_clear_pointer(&bytes, g_bytes_unref);
     sqlite3_reset(statement);
     return bytes;
 }
@@ -269,7 +272,7 @@ char *sqlite_reader_digest(SqliteReader *reader, int64_t run_seq, GError **error
     sqlite_bind(statement, "i", run_seq);
     int code = sqlite3_step(statement);
     char *digest = code == SQLITE_ROW ? column_text(statement, 0) : NULL;
-    if (!digest)
+    if (!digest && (code != SQLITE_ROW || sqlite_row_is_whole(statement, error)))
         no_such_run(reader, code, run_seq, error);
     sqlite3_reset(statement);
     return digest;
@@ -321,8 +324,9 @@ char *sqlite_reader_environment(SqliteReader *reader, const char *digest, bool *
     int code = sqlite3_step(statement);
     char *facts = code == SQLITE_ROW ? column_text(statement, 0) : NULL;
     *out_has_topology = code == SQLITE_ROW && sqlite3_column_int(statement, 1);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        read_failed(reader, error);
+    if (code == SQLITE_ROW ? !sqlite_row_is_whole(statement, error)
+                           : code != SQLITE_DONE && !read_failed(reader, error))
+        g_clear_pointer(&facts, g_free);
     sqlite3_reset(statement);
     return facts;
 }
@@ -333,8 +337,9 @@ char *sqlite_reader_topology(SqliteReader *reader, const char *environment_diges
     sqlite_bind(statement, "t", environment_digest);
     int code = sqlite3_step(statement);
     char *xml = code == SQLITE_ROW ? column_text(statement, 0) : NULL;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        read_failed(reader, error);
+    if (code == SQLITE_ROW ? !sqlite_row_is_whole(statement, error)
+                           : code != SQLITE_DONE && !read_failed(reader, error))
+        g_clear_pointer(&xml, g_free);
     sqlite3_reset(statement);
     return xml;
 }

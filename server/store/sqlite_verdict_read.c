@@ -139,8 +139,9 @@ void sqlite_verdict_reader_free(SqliteVerdictReader *reader)
 /* Resets the statement; true where its last step was fine. */
 static bool finish(SqliteVerdictReader *reader, sqlite3_stmt *statement, int code, GError **error)
 {
-    bool fine = code == SQLITE_DONE || code == SQLITE_ROW ||
-                sqlite_fail(reader->db, "read the store", error);
+    bool fine = code == SQLITE_ROW
+                    ? sqlite_row_is_whole(statement, error)
+                    : code == SQLITE_DONE || sqlite_fail(reader->db, "read the store", error);
     sqlite3_reset(statement);
     return fine;
 }
@@ -265,7 +266,8 @@ struct store_state *sqlite_verdict_state(SqliteVerdictReader *reader, int64_t se
     sqlite_bind(statement, "i", series_id);
     int code = sqlite3_step(statement);
     struct store_state *state = code == SQLITE_ROW ? state_of_row(statement, series_id) : NULL;
-    finish(reader, statement, code, error);
+    if (!finish(reader, statement, code, error))
+        g_clear_pointer(&state, store_state_free);
     return state;
 }
 

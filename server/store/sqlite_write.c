@@ -288,6 +288,8 @@ bool sqlite_writer_set_project(SqliteWriter *writer, const struct store_project 
 static char *canonical_default(const char *type, const char *atom)
 {
     double value;
+    if (!type || !atom) /* no memory; the caller asks */
+        return NULL;
     if (strcmp(type, "true") == 0 || strcmp(type, "false") == 0)
         return g_strdup(type);
     if (strcmp(type, "text") == 0 || !number_parse(atom, &value))
@@ -312,8 +314,10 @@ bool sqlite_writer_set_defaults(SqliteWriter *writer, int64_t project_id, const 
         const char *param = (const char *)sqlite3_column_text(read, 1);
         g_autofree char *value = canonical_default((const char *)sqlite3_column_text(read, 2),
                                                    (const char *)sqlite3_column_text(read, 3));
-        fine = WRITE(ADD_DEFAULT, "ittt", project_id, bench, param, value);
-        each(bench, param, value, user);
+        fine = sqlite_row_is_whole(read, error) &&
+               WRITE(ADD_DEFAULT, "ittt", project_id, bench, param, value);
+        if (fine)
+            each(bench, param, value, user);
     }
     if (fine && code != SQLITE_DONE)
         fine = sqlite_fail(writer->db, "read the parameter defaults", error);
@@ -539,6 +543,8 @@ char *sqlite_writer_run_digest(SqliteWriter *writer, int64_t run_seq, GError **e
     sqlite_bind(statement, "i", run_seq);
     int found = ask(writer, RUN_DIGEST, error);
     char *digest = found == 1 ? g_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
+    if (found == 1 && !sqlite_row_is_whole(statement, error))
+        g_clear_pointer(&digest, g_free);
     if (found == 0)
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                     "run %" G_GINT64_FORMAT " has no samples in the store", run_seq);
@@ -554,6 +560,8 @@ GBytes *sqlite_writer_run_directory(SqliteWriter *writer, int64_t run_seq, GErro
     GBytes *bytes = found == 1 ? g_bytes_new(sqlite3_column_blob(statement, 0),
                                              (gsize)sqlite3_column_bytes(statement, 0))
                                : NULL;
+    if (found == 1 && !sqlite_row_is_whole(statement, error))
+        g_clear_pointer(&bytes, g_bytes_unref);
     if (found == 0)
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INTERNAL,
                     "run %" G_GINT64_FORMAT " has no samples in the store", run_seq);

@@ -4,6 +4,7 @@
  * puts writes into the queue; the writer thread does the rest. */
 #include "server/store/file_lock.h"
 #include "server/store/sqlite_load.h"
+#include "server/store/store_backup.h"
 #include "server/store/store_internal.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -312,7 +313,7 @@ void store_on_queued(Store *store, void (*queued)(void *user), void *user)
 
 /* The file's one name, whatever links lead to it, so that two servers cannot lock two names of it.
  */
-static char *real_path(const char *url, GError **error)
+char *store_path_of(const char *url, GError **error)
 {
     static const char scheme[] = "sqlite:";
     if (!url || !g_str_has_prefix(url, scheme) || !url[strlen(scheme)]) {
@@ -377,13 +378,23 @@ static void store_destroy(Store *store)
     g_free(store);
 }
 
+/* The writer's connection changes an older schema. */
+static bool open_rows(Store *store, GError **error)
+{
+    g_autofree char *copy = NULL;
+    if (!store_keep_schema(store->path, &copy, error))
+        return false;
+    store->writer.rows = sqlite_writer_new(store->path, error);
+    store_settle_schema(store->path, copy);
+    if (store->writer.rows && copy)
+        store_log(store, "%s had an older schema; as it was it is kept as %s", store->path, copy);
+    return store->writer.rows != NULL;
+}
+
 static bool open_parts(Store *store, GError **error)
 {
     store->lock_fd = file_lock_take(store->path, error);
-    if (store->lock_fd < 0)
-        return false;
-    store->writer.rows = sqlite_writer_new(store->path, error);
-    if (!store->writer.rows)
+    if (store->lock_fd < 0 || !open_rows(store, error))
         return false;
     store->writer.verdicts = sqlite_verdict_writer_new(sqlite_writer_db(store->writer.rows), error);
     if (!store->writer.verdicts)
@@ -405,7 +416,7 @@ static bool open_parts(Store *store, GError **error)
 
 Store *store_open(const struct store_options *options, GError **error)
 {
-    g_autofree char *path = real_path(options->url, error);
+    g_autofree char *path = store_path_of(options->url, error);
     if (!path)
         return NULL;
     Store *store = g_new0(Store, 1);
@@ -458,10 +469,19 @@ static gint64 file_bytes(const char *path, const char *suffix)
     return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
+/* Since 1970 UTC; 0: there is none. */
+static gint64 file_time(const char *path, const char *suffix)
+{
+    g_autofree char *name = g_strconcat(path, suffix, NULL);
+    struct stat status;
+    return stat(name, &status) == 0 ? (gint64)status.st_mtime : 0;
+}
+
 void store_status(Store *store, struct store_status *out_status)
 {
     *out_status = (struct store_status){.database_bytes = file_bytes(store->path, ""),
-                                        .wal_bytes = file_bytes(store->path, "-wal")};
+                                        .wal_bytes = file_bytes(store->path, "-wal"),
+                                        .backup_s = file_time(store->path, STORE_BACKUP_NOTE)};
     pthread_mutex_lock(&store->mutex);
     out_status->can_write =
         store->failed_us == 0 || g_get_monotonic_time() - store->failed_us > RETRY_US;

@@ -364,6 +364,7 @@ struct store_status {
     gint64 queued_writes, queued_bytes;
     gint64 commits, runs_stored, runs_refused; /* transactions, runs: since the start */
     gint64 database_bytes, wal_bytes;
+    gint64 backup_s; /* when the latest backup was taken, since 1970 UTC; 0: none is known */
     guint n_projects, n_machines, n_series, n_runs, n_commits;
 };
 void store_status(Store *store, struct store_status *out_status); /* any thread */

@@ -43,6 +43,14 @@ struct store_snapshot {
     bool reading; /* rows: the read transaction begins with the first question */
 };
 
+/* The path of sqlite:PATH, the file's one name whatever links lead to it; the caller frees it. NULL
+ * with an error where it can be no store's. */
+char *store_path_of(const char *url, GError **error);
+
+#define STORE_BACKUP_NOTE                                                                          \
+    ".backed-up" /* a file beside the store: its time is the last backup's                         \
+                  */
+
 void store_log(Store *store, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Tells what became of a write, and frees it. */

@@ -12,11 +12,15 @@
 #define PAUSE_US       20000      /* after each transaction */
 #define LOOK_AGAIN_US  ((int64_t)3600 * G_USEC_PER_SEC)
 #define LOOK_FAILED_US ((int64_t)60 * G_USEC_PER_SEC)
+#define DAY_US         ((int64_t)86400 * G_USEC_PER_SEC)
 
 struct retention {
     Store *store;
     struct retention_options options;
     StoreReader *reader; /* the thread's */
+    /* The thread's: how far the wall clock was before the monotonic one at the latest look, and
+     * until when of the latter nothing is removed. */
+    int64_t clock_gap_us, held_until_us;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -229,8 +233,31 @@ static GPtrArray *projects_with_rules(Retention *retention)
     return names;
 }
 
+/* A wall clock that was set ahead by more than a day makes everything old at once, and what is
+ * removed does not come back when the clock is set right: it gets a day for that. */
+static bool is_held(Retention *retention)
+{
+    int64_t now_us = g_get_monotonic_time(), gap_us = g_get_real_time() - now_us;
+    int64_t leap_us = gap_us - retention->clock_gap_us;
+    if (retention->options.now_ms)
+        return false;
+    retention->clock_gap_us = gap_us;
+    if (leap_us > DAY_US) {
+        retention->held_until_us = now_us + DAY_US;
+        g_autofree char *message = g_strdup_printf(
+            "the clock went ahead by %" G_GINT64_FORMAT " days: nothing that is kept too long is "
+            "removed for a day; set the clock right, or let it pass",
+            leap_us / DAY_US);
+        if (retention->options.log)
+            retention->options.log(message, retention->options.log_user);
+    }
+    return now_us < retention->held_until_us;
+}
+
 static bool pass(Retention *retention)
 {
+    if (is_held(retention))
+        return true;
     g_autoptr(GPtrArray) names = projects_with_rules(retention);
     bool fine = true;
     for (guint i = 0; fine && i < names->len && !is_stopping(retention); i++)
@@ -275,6 +302,7 @@ Retention *retention_start(const struct retention_options *options, GError **err
     retention->store = options->store;
     retention->options = *options;
     retention->reader = reader;
+    retention->clock_gap_us = g_get_real_time() - g_get_monotonic_time();
     pthread_mutex_init(&retention->mutex, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -213,7 +213,8 @@ static bool judge(Work *work, const struct next *next, GError **error)
 static bool give_up(Work *work, int64_t run_seq, const GError *error)
 {
     bool by_itself = error && !g_error_matches(error, BREAKEVEN_ERROR, ERROR_FULL) &&
-                     !g_error_matches(error, BREAKEVEN_ERROR, ERROR_BUSY);
+                     !g_error_matches(error, BREAKEVEN_ERROR, ERROR_BUSY) &&
+                     !g_error_matches(error, BREAKEVEN_ERROR, ERROR_UNAVAILABLE);
     work->n_tries = run_seq == work->failing_seq && by_itself ? work->n_tries + 1 : 1;
     work->failing_seq = run_seq;
     if (!by_itself || work->n_tries < TRIES_MAX)

@@ -60,6 +60,15 @@ export class RealServer {
     await ended;
   }
 
+  async kill(): Promise<void> {
+    const child = this.child!;
+    this.child = undefined;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+    this.log = "";
+  }
+
   async get(path: string): Promise<any> {
     const answer = await fetch(this.url + path);
     assert.equal(answer.status, 200, `GET ${path}: ${answer.status}`);

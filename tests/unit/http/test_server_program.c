@@ -109,8 +109,13 @@ static void test_usage(void)
     assert_ends("--workers 0", 2, "no whole number from 1 to 64");
     assert_ends("--workers 2x", 2, "no whole number from 1 to 64");
     assert_ends("--access-log maybe", 2, "neither on nor off");
-    assert_ends("server", 2, "unknown command server; serve (the default), migrate or demo");
+    assert_ends("server", 2, "unknown command server; serve (the default), migrate, backup FILE");
     assert_ends("serve migrate", 2, "one command is enough");
+    assert_ends("backup", 2, "backup wants a file: breakeven-server backup breakeven.backup");
+    assert_ends("restore", 2, "restore wants a file");
+    assert_ends("backup one two", 2, "two: one command is enough");
+    assert_ends("migrate --force", 2, "--force belongs to backup and restore");
+    assert_ends("check --store sqlite:missing.db", 1, "no store is at missing.db");
 }
 
 static void test_token_file(void)
@@ -143,6 +148,7 @@ static void test_sources(void)
 static void test_migrate(void)
 {
     assert_ends("migrate --store sqlite:migrated.db", 0, "has this version's schema");
+    assert_ends("check --store sqlite:migrated.db", 0, "migrated.db: whole; schema");
     g_autofree char *path = g_build_filename(folder, "migrated.db", NULL);
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
 }
