@@ -14,13 +14,21 @@
 #define PULL_REQUEST    DEMO_COMMITS /* its own number */
 #define DISTURBED_SHARE 0.004
 
+/* Beside the usual cost of a task, others are measured now and then: their series came later. */
+#define USUAL_COST  1000u
+#define STEP_NS     0.35 /* of work */
+#define SWEPT_FIRST 200u
+#define SWEPT_EVERY 4u
+#define SWEPT_AT    3u /* so that the newest commit of each machine is one */
+
 /* One benchmark with its parameters on one machine. */
 struct demo_case {
     const struct demo_bench *bench;
     guint machine;
-    char *params[2]; /* "threads=4", or NULL */
+    char *params[3]; /* "threads=4", or NULL */
     double ns;       /* of one item */
     double bytes;    /* of one item; 0: none are counted */
+    bool is_swept;   /* measured now and then */
     struct synthetic_stream stream;
 };
 
@@ -28,14 +36,14 @@ struct demo_history {
     struct demo_options options;
     GPtrArray *cases; /* struct demo_case *, by machine */
     guint commit, machine;
-    guint64 random;
+    guint64 random, swept_random;
 };
 
 static void case_free(gpointer data)
 {
     struct demo_case *one = data;
-    g_free(one->params[0]);
-    g_free(one->params[1]);
+    for (guint i = 0; i < G_N_ELEMENTS(one->params); i++)
+        g_free(one->params[i]);
     g_free(one);
 }
 
@@ -51,7 +59,10 @@ void demo_history_free(DemoHistory *history)
 
 static bool has_param(const struct demo_case *one, const char *param)
 {
-    return !param || g_strcmp0(one->params[0], param) == 0 || g_strcmp0(one->params[1], param) == 0;
+    for (guint i = 0; param && i < G_N_ELEMENTS(one->params); i++)
+        if (g_strcmp0(one->params[i], param) == 0)
+            return true;
+    return !param;
 }
 
 static void plan_moves(const struct demo_case *one, struct synthetic_plan *plan)
@@ -85,15 +96,50 @@ static double time_with(double ns, guint threads)
     return ns * (0.35 + 0.65 / threads + 0.03 * threads);
 }
 
-static void add_threads(DemoHistory *history, struct demo_case from, const char *executor,
-                        double speed)
+static void add_threads(DemoHistory *history, struct demo_case from)
 {
     const double ns = from.ns;
     for (guint threads = 1; threads <= 8; threads *= 2) {
-        from.params[0] = executor ? g_strdup_printf("executor=%s", executor) : NULL;
         from.params[1] = g_strdup_printf("threads=%u", threads);
-        from.ns = time_with(ns, threads) / speed;
+        from.ns = time_with(ns, threads);
         add_case(history, from);
+    }
+}
+
+static const struct {
+    const char *name;
+    double speed;
+} executors[] = {{"fifo", 1}, {"steal", 1.3}};
+
+/* What handing over takes is in the time at the usual cost; more work is shared by the threads. */
+static void add_executor(DemoHistory *history, struct demo_case from, guint executor, guint cost)
+{
+    const struct demo_machine *machine = &demo_machines[from.machine];
+    const double ns = from.ns, more_ns = STEP_NS * machine->time * (cost - USUAL_COST);
+    from.is_swept = cost != USUAL_COST;
+    for (guint threads = 1; threads <= 8; threads *= 2) {
+        from.params[0] = g_strdup_printf("executor=%s", executors[executor].name);
+        from.params[1] = g_strdup_printf("threads=%u", threads);
+        from.params[2] = g_strdup_printf("task_cost=%u", cost);
+        from.ns = time_with(ns, threads) / executors[executor].speed +
+                  more_ns / MIN(threads, machine->cores);
+        add_case(history, from);
+    }
+}
+
+/* The plain call at each cost, and each executor at the unusual ones. */
+static void add_sweep(DemoHistory *history, struct demo_case from)
+{
+    static const guint costs[] = {USUAL_COST, 5000, 20000, 100000};
+    for (guint c = 0; c < G_N_ELEMENTS(costs); c++) {
+        struct demo_case plain = from;
+        plain.is_swept = true;
+        plain.params[0] = g_strdup("executor=direct");
+        plain.params[2] = g_strdup_printf("task_cost=%u", costs[c]);
+        plain.ns = STEP_NS * demo_machines[from.machine].time * costs[c];
+        add_case(history, plain);
+        for (guint e = 0; costs[c] != USUAL_COST && e < G_N_ELEMENTS(executors); e++)
+            add_executor(history, from, e, costs[c]);
     }
 }
 
@@ -127,20 +173,25 @@ static void add_files(DemoHistory *history, struct demo_case from)
     }
 }
 
+static struct demo_case case_of(const struct demo_bench *bench, guint machine)
+{
+    return (struct demo_case){
+        .bench = bench, .machine = machine, .ns = bench->ns * demo_machines[machine].time};
+}
+
 static void add_cases(DemoHistory *history, const struct demo_bench *bench, guint machine)
 {
-    struct demo_case from = {
-        .bench = bench, .machine = machine, .ns = bench->ns * demo_machines[machine].time};
+    struct demo_case from = case_of(bench, machine);
     switch (bench->params) {
     case DEMO_ALONE:
         add_case(history, from);
         break;
     case DEMO_THREADS:
-        add_threads(history, from, NULL, 1);
+        add_threads(history, from);
         break;
     case DEMO_EXECUTORS:
-        add_threads(history, from, "fifo", 1);
-        add_threads(history, from, "steal", 1.3);
+        for (guint e = 0; e < G_N_ELEMENTS(executors); e++)
+            add_executor(history, from, e, USUAL_COST);
         break;
     case DEMO_BYTES:
         add_sizes(history, from);
@@ -156,10 +207,16 @@ DemoHistory *demo_history_new(const struct demo_options *options)
     DemoHistory *history = g_new0(DemoHistory, 1);
     history->options = *options;
     history->random = options->seed;
+    history->swept_random = options->seed + 1;
     history->cases = g_ptr_array_new_with_free_func(case_free);
     for (guint machine = 0; machine < DEMO_MACHINES; machine++)
         for (guint i = 0; i < demo_n_benches; i++)
             add_cases(history, &demo_benches[i], machine);
+    /* After all others, whose noise is then the same as it would be without these. */
+    for (guint machine = 0; machine < DEMO_MACHINES; machine++)
+        for (guint i = 0; i < demo_n_benches; i++)
+            if (demo_benches[i].params == DEMO_EXECUTORS)
+                add_sweep(history, case_of(&demo_benches[i], machine));
     return history;
 }
 
@@ -253,13 +310,14 @@ static struct run_result *result_of(DemoHistory *history, struct demo_case *one)
 {
     double ns[SYNTHETIC_SAMPLES_MAX];
     double factor = history->commit == PULL_REQUEST && has_param(one, "executor=steal") ? 0.93 : 1;
-    bool is_disturbed = synthetic_uniform(&history->random) < DISTURBED_SHARE;
+    guint64 *random = one->is_swept ? &history->swept_random : &history->random;
+    bool is_disturbed = synthetic_uniform(random) < DISTURBED_SHARE;
     guint n = synthetic_stream_next(&one->stream, ns);
     for (guint i = 0; i < n; i++)
         ns[i] = one->ns * exp(ns[i]) / SYNTHETIC_LEVEL * (is_disturbed && i % 2 ? 1.4 : 1) * factor;
     struct run_result *result = run_result_new(one->bench->name);
-    add_param(result, one->params[0]);
-    add_param(result, one->params[1]);
+    for (guint i = 0; i < G_N_ELEMENTS(one->params); i++)
+        add_param(result, one->params[i]);
     run_result_take_metric(result, metric_of(one, ns));
     if (one->bench->params == DEMO_EXECUTORS)
         run_result_take_metric(result, rate_of(ns));
@@ -268,20 +326,29 @@ static struct run_result *result_of(DemoHistory *history, struct demo_case *one)
     return result;
 }
 
-static bool is_there(const struct demo_bench *bench, guint commit)
+static bool is_there(const struct demo_case *one, guint commit)
 {
-    return commit >= bench->first && (bench->end == 0 || commit < bench->end);
+    if (one->is_swept && commit != PULL_REQUEST &&
+        (commit < SWEPT_FIRST || commit % SWEPT_EVERY != SWEPT_AT))
+        return false;
+    return commit >= one->bench->first && (one->bench->end == 0 || commit < one->bench->end);
 }
 
 /* All streams of the machine move on; those that are measured give a result. */
 static void fill_results(DemoHistory *history, GPtrArray *results)
 {
+    double unused[SYNTHETIC_SAMPLES_MAX];
     for (guint i = 0; i < history->cases->len; i++) {
         struct demo_case *one = history->cases->pdata[i];
         if (one->machine != history->machine)
             continue;
+        bool is_shown = is_there(one, history->commit);
+        if (one->is_swept && !is_shown) {
+            synthetic_stream_next(&one->stream, unused);
+            continue;
+        }
         struct run_result *result = result_of(history, one);
-        if (is_there(one->bench, history->commit))
+        if (is_shown)
             g_ptr_array_add(results, result);
         else
             run_result_free(result);
@@ -293,6 +360,7 @@ static void add_error(GPtrArray *results)
     struct run_result *result = run_result_new("ThreadPoolSpawn");
     run_result_add_param(result, "executor", "tbb");
     run_result_add_param(result, "threads", "4");
+    run_result_add_param(result, "task_cost", "1000");
     result->error = g_strdup("executor tbb: not installed (apt install libtbb12)");
     g_ptr_array_add(results, result);
 }

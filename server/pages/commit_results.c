@@ -127,8 +127,8 @@ static bool find_bases(StoreSnapshot *snapshot, const struct store_commit *commi
     return true;
 }
 
-CommitResults *commit_results_new(StoreSnapshot *snapshot, const struct store_commit *commit,
-                                  GError **error)
+CommitResults *commit_results_new_alone(StoreSnapshot *snapshot, const struct store_commit *commit,
+                                        GError **error)
 {
     g_autoptr(CommitResults) found = g_new0(CommitResults, 1);
     found->runs = runs_of(commit, &found->n_runs);
@@ -145,7 +145,14 @@ CommitResults *commit_results_new(StoreSnapshot *snapshot, const struct store_co
         g_array_append_val(found->results, result);
     }
     g_array_sort(found->results, compare_results);
-    if (!find_bases(snapshot, commit, found->results, error))
+    return g_steal_pointer(&found);
+}
+
+CommitResults *commit_results_new(StoreSnapshot *snapshot, const struct store_commit *commit,
+                                  GError **error)
+{
+    g_autoptr(CommitResults) found = commit_results_new_alone(snapshot, commit, error);
+    if (!found || !find_bases(snapshot, commit, found->results, error))
         return NULL;
     return g_steal_pointer(&found);
 }

@@ -28,5 +28,8 @@ typedef struct commit_results CommitResults;
 
 CommitResults *commit_results_new(StoreSnapshot *snapshot, const struct store_commit *commit,
                                   GError **error);
+/* The same without looking for bases. */
+CommitResults *commit_results_new_alone(StoreSnapshot *snapshot, const struct store_commit *commit,
+                                        GError **error);
 void commit_results_free(CommitResults *results);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CommitResults, commit_results_free)

@@ -25,6 +25,28 @@ static void write_head(Html *html, const struct layout *layout)
     html_print(html, "<script defer src=\"/assets/%s\"></script></head>\n", web_script_name);
 }
 
+static void write_project_pages(Html *html, const struct layout *layout)
+{
+    static const struct {
+        const char *room, *name;
+    } pages[] = {{"", "Overview"},
+                 {"/changes", "Changes"},
+                 {"/matrix", "Matrix"},
+                 {"/explore", "Explore"},
+                 {"/compare", "Compare"},
+                 {"/rules", "Rules"}};
+    g_autofree char *project_url = link_project(layout->project);
+    html_literal(html, "<nav class=\"pages\" aria-label=\"Of this project\">");
+    for (guint i = 0; i < G_N_ELEMENTS(pages); i++) {
+        g_autofree char *url = g_strconcat(project_url, pages[i].room, NULL);
+        bool is_here = layout->room && strcmp(layout->room, pages[i].room) == 0;
+        html_literal(html, "<a");
+        html_url(html, "href", url);
+        html_print(html, "%s>%s</a>", is_here ? " aria-current=\"true\"" : "", pages[i].name);
+    }
+    html_literal(html, "</nav>");
+}
+
 static void write_crumbs(Html *html, const struct layout *layout)
 {
     html_literal(html,
@@ -52,6 +74,8 @@ static void write_crumbs(Html *html, const struct layout *layout)
     }
     if (layout->n_crumbs > 0)
         html_literal(html, "</ol></nav>");
+    if (layout->project)
+        write_project_pages(html, layout);
     html_literal(html, "</header>\n");
 }
 

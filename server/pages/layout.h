@@ -22,6 +22,8 @@ struct layout {
     bool is_wide; /* uses the window's whole width */
     const HttpRequest
         *request; /* of a page that has other forms (sheet.h): the footer leads to them */
+    const char *project; /* of whose pages it is one: with the ways to the others; NULL: of none */
+    const char *room;    /* which of those: "" the overview, "/changes", …; NULL: below one */
 };
 
 void layout_begin(Html *html, const struct layout *layout);

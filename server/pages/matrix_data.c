@@ -4,10 +4,11 @@
 
 #include "schema/number.h"
 
-#include <math.h>
 #include <string.h>
 
 #define EXECUTOR  "executor"
+#define THREADS   "threads"
+#define TASK_COST "task_cost"
 #define DIRECT    "direct"
 #define REFERENCE "WorkloadCost"
 #define RATE      "items_per_second"
@@ -21,6 +22,8 @@ static void row_free(struct matrix_row *row)
 
 static void bench_free(struct matrix_bench *bench)
 {
+    g_hash_table_unref(bench->row_by_key);
+    g_hash_table_unref(bench->plain);
     g_ptr_array_unref(bench->rows);
     g_free(bench);
 }
@@ -46,30 +49,26 @@ const char *matrix_param(const struct store_series *series, const char *name)
     return "";
 }
 
-/* Whether all parameters but the executor (and threads, where `any_threads`) are the same. */
-static bool same_params(const struct store_series *a, const struct store_series *b,
-                        bool any_threads)
+/* All parameters but the executor (and threads, where `any_threads`): two cases with the same text
+ * are of one row. Lengths keep apart what a name or value may hold. */
+static char *row_key(const struct store_series *series, bool any_threads)
 {
-    const char *const apart[] = {EXECUTOR, any_threads ? "threads" : NULL, NULL};
-    guint n_left = 0, n_right = 0;
-    for (guint i = 0; i < b->params->len; i++) {
-        const struct run_param *param = (const struct run_param *)g_ptr_array_index(b->params, i);
-        n_right += !g_strv_contains(apart, param->name);
-    }
-    for (guint i = 0; i < a->params->len; i++) {
-        const struct run_param *param = (const struct run_param *)g_ptr_array_index(a->params, i);
-        if (g_strv_contains(apart, param->name))
+    GString *key = g_string_new(NULL);
+    for (guint i = 0; i < series->params->len; i++) {
+        const struct run_param *param =
+            (const struct run_param *)g_ptr_array_index(series->params, i);
+        if (strcmp(param->name, EXECUTOR) == 0 ||
+            (any_threads && strcmp(param->name, THREADS) == 0))
             continue;
-        if (strcmp(matrix_param(b, param->name), param->value) != 0)
-            return false;
-        n_left++;
+        g_string_append_printf(key, "%zu:%s%zu:%s", strlen(param->name), param->name,
+                               strlen(param->value), param->value);
     }
-    return n_left == n_right;
+    return g_string_free(key, FALSE);
 }
 
 static char *row_label(const struct store_series *series)
 {
-    static const char *const first[] = {"threads", "task_cost", NULL};
+    static const char *const first[] = {THREADS, TASK_COST, NULL};
     GString *label = g_string_new(NULL);
     for (guint i = 0; first[i]; i++) {
         const char *value = matrix_param(series, first[i]);
@@ -115,6 +114,8 @@ static struct matrix_bench *bench_of(Matrix *matrix, const struct store_series *
     struct matrix_bench *bench = g_new0(struct matrix_bench, 1);
     bench->benchmark = series->benchmark;
     bench->rows = g_ptr_array_new_with_free_func((GDestroyNotify)row_free);
+    bench->row_by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    bench->plain = g_hash_table_new(g_str_hash, g_str_equal);
     bench->metric = series->metric;
     bench->unit = series->unit;
     bench->better = series->better;
@@ -137,26 +138,26 @@ static void choose_metric(Matrix *matrix, const struct store_series *series)
 static struct matrix_row *row_of(Matrix *matrix, struct matrix_bench *bench,
                                  const struct store_series *series)
 {
-    for (guint i = 0; i < bench->rows->len; i++) {
-        struct matrix_row *row = (struct matrix_row *)g_ptr_array_index(bench->rows, i);
-        if (same_params(row->like, series, false))
-            return row;
-    }
+    g_autofree char *key = row_key(series, false);
+    struct matrix_row *row = (struct matrix_row *)g_hash_table_lookup(bench->row_by_key, key);
+    if (row)
+        return row;
     if (bench->rows->len == MATRIX_ROWS_MAX) {
         matrix->is_cut = true;
         return NULL;
     }
-    struct matrix_row *row = g_new0(struct matrix_row, 1);
+    row = g_new0(struct matrix_row, 1);
     row->like = series;
     row->label = row_label(series);
     g_ptr_array_add(bench->rows, row);
+    g_hash_table_insert(bench->row_by_key, g_steal_pointer(&key), row);
     return row;
 }
 
 static void add_reference(Matrix *matrix, const struct commit_result *result)
 {
     const struct store_series *series = result->series;
-    const char *cost = matrix_param(series, "task_cost");
+    const char *cost = matrix_param(series, TASK_COST);
     bool is_reference = strcmp(series->benchmark->name, REFERENCE) == 0;
     if (*cost && is_reference && strcmp(series->metric, RATE) == 0 && result->value.center > 0)
         g_hash_table_insert(matrix->references, g_strdup(cost),
@@ -179,34 +180,80 @@ static int compare_rows(gconstpointer a, gconstpointer b)
 {
     const struct matrix_row *left = *(const struct matrix_row *const *)a;
     const struct matrix_row *right = *(const struct matrix_row *const *)b;
-    guint64 threads_left = g_ascii_strtoull(matrix_param(left->like, "threads"), NULL, 10);
-    guint64 threads_right = g_ascii_strtoull(matrix_param(right->like, "threads"), NULL, 10);
+    guint64 threads_left = g_ascii_strtoull(matrix_param(left->like, THREADS), NULL, 10);
+    guint64 threads_right = g_ascii_strtoull(matrix_param(right->like, THREADS), NULL, 10);
     if (threads_left != threads_right)
         return threads_left < threads_right ? -1 : 1;
     return left->like->id < right->like->id ? -1 : left->like->id > right->like->id;
+}
+
+/* Rows with threads by what they have beside them: key -> GPtrArray * of struct matrix_row *. */
+static GHashTable *rows_with_threads(const struct matrix_bench *bench)
+{
+    GHashTable *found =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    for (guint r = 0; r < bench->rows->len; r++) {
+        struct matrix_row *row = (struct matrix_row *)g_ptr_array_index(bench->rows, r);
+        if (!*matrix_param(row->like, THREADS))
+            continue;
+        g_autofree char *key = row_key(row->like, true);
+        GPtrArray *rows = (GPtrArray *)g_hash_table_lookup(found, key);
+        if (!rows) {
+            rows = g_ptr_array_new();
+            g_hash_table_insert(found, g_steal_pointer(&key), rows);
+        }
+        g_ptr_array_add(rows, row);
+    }
+    return found;
 }
 
 /* An executor without threads (a plain call) is the same at any number of them: it stands in each
  * row that has its other parameters, and its own row goes. */
 static void spread_threadless(struct matrix_bench *bench)
 {
+    g_autoptr(GHashTable) with_threads = rows_with_threads(bench);
     for (guint i = bench->rows->len; i > 0; i--) {
         const struct matrix_row *from =
             (const struct matrix_row *)g_ptr_array_index(bench->rows, i - 1);
-        bool is_spread = false;
-        if (*matrix_param(from->like, "threads"))
+        if (*matrix_param(from->like, THREADS))
             continue;
-        for (guint r = 0; r < bench->rows->len; r++) {
-            struct matrix_row *to = (struct matrix_row *)g_ptr_array_index(bench->rows, r);
-            if (!*matrix_param(to->like, "threads") || !same_params(from->like, to->like, true))
-                continue;
+        g_autofree char *key = row_key(from->like, true);
+        const GPtrArray *rows = (const GPtrArray *)g_hash_table_lookup(with_threads, key);
+        for (guint r = 0; rows && r < rows->len; r++) {
+            struct matrix_row *to = (struct matrix_row *)g_ptr_array_index(rows, r);
             for (guint e = 0; e < MATRIX_EXECUTORS_MAX; e++)
                 if (!to->cells[e].series)
                     to->cells[e] = from->cells[e];
-            is_spread = true;
         }
-        if (is_spread)
+        if (rows)
             g_ptr_array_remove_index(bench->rows, i - 1);
+    }
+    g_hash_table_remove_all(bench->row_by_key); /* rows have gone */
+}
+
+/* Rows with a parameter beyond threads and task_cost (a placement, …) are other curves. */
+static bool is_plain_row(const struct matrix_row *row)
+{
+    for (guint i = 0; i < row->like->params->len; i++) {
+        const struct run_param *param =
+            (const struct run_param *)g_ptr_array_index(row->like->params, i);
+        if (strcmp(param->name, EXECUTOR) != 0 && strcmp(param->name, THREADS) != 0 &&
+            strcmp(param->name, TASK_COST) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void note_plain(const Matrix *matrix, struct matrix_bench *bench)
+{
+    for (guint r = 0; r < bench->rows->len; r++) {
+        const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
+        const char *cost = matrix_param(row->like, TASK_COST);
+        for (guint e = 0; *cost && is_plain_row(row) && e < matrix->executors->len; e++)
+            if (row->cells[e].series && row->cells[e].value.censored == 0 &&
+                matrix_is_yardstick(matrix, e))
+                g_hash_table_insert(bench->plain, (gpointer)(guintptr)cost,
+                                    (gpointer)(guintptr)&row->cells[e].value.center);
     }
 }
 
@@ -235,6 +282,7 @@ Matrix *matrix_new(const CommitResults *results, const struct store_machine *mac
         struct matrix_bench *bench = (struct matrix_bench *)g_ptr_array_index(matrix->benches, i);
         g_ptr_array_sort(bench->rows, compare_rows);
         spread_threadless(bench);
+        note_plain(matrix, bench);
     }
     return matrix;
 }
@@ -242,6 +290,14 @@ Matrix *matrix_new(const CommitResults *results, const struct store_machine *mac
 bool matrix_is_yardstick(const Matrix *matrix, guint executor)
 {
     return strcmp((const char *)g_ptr_array_index(matrix->executors, executor), DIRECT) == 0;
+}
+
+bool matrix_has_executor(const struct matrix_bench *bench, guint executor)
+{
+    for (guint r = 0; r < bench->rows->len; r++)
+        if (((const struct matrix_row *)g_ptr_array_index(bench->rows, r))->cells[executor].series)
+            return true;
+    return false;
 }
 
 double matrix_row_best(const Matrix *matrix, const struct matrix_row *row,
@@ -262,8 +318,8 @@ double matrix_row_best(const Matrix *matrix, const struct matrix_row *row,
 
 static int compare_points(gconstpointer a, gconstpointer b)
 {
-    double left = ((const struct matrix_point *)a)->task_cost;
-    double right = ((const struct matrix_point *)b)->task_cost;
+    double left = ((const struct efficiency_point *)a)->task_cost;
+    double right = ((const struct efficiency_point *)b)->task_cost;
     return (left > right) - (left < right);
 }
 
@@ -273,73 +329,35 @@ static double reference_rate(const Matrix *matrix, const struct matrix_bench *be
                              const char *task_cost)
 {
     const double *known = (const double *)g_hash_table_lookup(matrix->references, task_cost);
-    for (guint r = 0; !known && r < bench->rows->len; r++) {
-        const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
-        if (strcmp(matrix_param(row->like, "task_cost"), task_cost) != 0)
-            continue;
-        for (guint e = 0; e < matrix->executors->len; e++)
-            if (row->cells[e].series && matrix_is_yardstick(matrix, e))
-                known = &row->cells[e].value.center;
-    }
+    if (!known)
+        known = (const double *)g_hash_table_lookup(bench->plain, task_cost);
     return known ? *known : 0;
 }
 
-/* Rows with a parameter beyond threads and task_cost (a placement, …) are other curves. */
-static bool is_plain_row(const struct matrix_row *row)
+double matrix_cores(const char *threads, double effective_cpus)
 {
-    for (guint i = 0; i < row->like->params->len; i++) {
-        const struct run_param *param =
-            (const struct run_param *)g_ptr_array_index(row->like->params, i);
-        if (strcmp(param->name, EXECUTOR) != 0 && strcmp(param->name, "threads") != 0 &&
-            strcmp(param->name, "task_cost") != 0)
-            return false;
-    }
-    return true;
+    double asked = *threads ? g_ascii_strtod(threads, NULL) : effective_cpus;
+    return MAX(1, MIN(asked, effective_cpus));
 }
 
 GArray *matrix_efficiency(const Matrix *matrix, const struct matrix_bench *bench, guint executor,
                           const char *threads, double effective_cpus)
 {
-    GArray *points = g_array_new(FALSE, FALSE, sizeof(struct matrix_point));
-    double asked = *threads ? g_ascii_strtod(threads, NULL) : effective_cpus;
-    double cores = MAX(1, MIN(asked, effective_cpus));
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(struct efficiency_point));
+    double cores = matrix_cores(threads, effective_cpus);
     for (guint r = 0; r < bench->rows->len && strcmp(bench->metric, RATE) == 0; r++) {
         const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
         const struct matrix_cell *cell = &row->cells[executor];
-        const char *cost = matrix_param(row->like, "task_cost");
+        const char *cost = matrix_param(row->like, TASK_COST);
+        struct efficiency_point point;
         double number = 0;
-        if (!cell->series || strcmp(matrix_param(row->like, "threads"), threads) != 0 ||
-            !is_plain_row(row) || !number_parse(cost, &number) || number <= 0)
+        if (!cell->series || cell->value.censored != 0 || !is_plain_row(row) ||
+            strcmp(matrix_param(row->like, THREADS), threads) != 0 || !number_parse(cost, &number))
             continue;
-        double reference = reference_rate(matrix, bench, cost);
-        if (reference <= 0)
-            continue;
-        struct matrix_point point = {.task_cost = number,
-                                     .speed_up = cell->value.center / reference,
-                                     .efficiency = cell->value.center / reference / cores};
-        g_array_append_val(points, point);
+        if (efficiency_point_make(number, cell->value.center, reference_rate(matrix, bench, cost),
+                                  cores, &point))
+            g_array_append_val(points, point);
     }
     g_array_sort(points, compare_points);
     return points;
-}
-
-enum matrix_reach matrix_break_even(const GArray *points, double *out_task_cost)
-{
-    const struct matrix_point *all = (const struct matrix_point *)(const void *)points->data;
-    guint n = points->len, failing = n;
-    for (guint i = 0; i < n; i++)
-        if (all[i].speed_up < 1)
-            failing = i;
-    if (failing == n) {
-        *out_task_cost = all[0].task_cost;
-        return MATRIX_BELOW;
-    }
-    if (failing == n - 1) {
-        *out_task_cost = all[n - 1].task_cost;
-        return MATRIX_BEYOND;
-    }
-    const struct matrix_point *low = &all[failing], *high = &all[failing + 1];
-    double share = log(1 / low->speed_up) / log(high->speed_up / low->speed_up);
-    *out_task_cost = low->task_cost * pow(high->task_cost / low->task_cost, share);
-    return MATRIX_AT;
 }

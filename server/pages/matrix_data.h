@@ -4,6 +4,7 @@
  * benchmark's rate where it has one, else its latency). Reads what was read; no I/O, no HTML. */
 #pragma once
 
+#include "server/analysis/task_efficiency.h"
 #include "server/pages/commit_results.h"
 
 #define MATRIX_EXECUTORS_MAX 32u
@@ -24,7 +25,9 @@ struct matrix_bench {
     const struct store_benchmark *benchmark;
     const char *metric, *unit;
     enum better better;
-    GPtrArray *rows; /* struct matrix_row *, by threads, then as they were measured */
+    GPtrArray *rows;        /* struct matrix_row *, by threads, then as they were measured */
+    GHashTable *row_by_key; /* parameters less the executor -> struct matrix_row *; owns the keys */
+    GHashTable *plain; /* canonical task_cost -> const double *: items/s of its own plain calls */
 };
 
 struct matrix {
@@ -44,27 +47,18 @@ const char *matrix_param(const struct store_series *series, const char *name);
 
 /* Whether an executor is the plain call that others are compared with. */
 bool matrix_is_yardstick(const Matrix *matrix, guint executor);
+/* Whether an executor has a value in a benchmark. */
+bool matrix_has_executor(const struct matrix_bench *bench, guint executor);
 /* The best value of a row but for the yardstick's; 0 where there is none. */
 double matrix_row_best(const Matrix *matrix, const struct matrix_row *row,
                        const struct matrix_bench *bench);
 
-/* One point of an efficiency curve. */
-struct matrix_point {
-    double task_cost;
-    double efficiency; /* items/s over those of `cores` plain calls */
-    double speed_up;   /* over one plain call */
-};
-
 /* Efficiency of an executor in a benchmark at a number of threads ("" where it has none), against
  * task cost, ascending: cores = min(threads, effective_cpus), of an executor without threads
- * effective_cpus. Array of struct matrix_point; empty where there is no plain call to compare with.
- */
+ * effective_cpus. Array of struct efficiency_point; empty where there is no plain call to compare
+ * with. Bounds are left out. */
 GArray *matrix_efficiency(const Matrix *matrix, const struct matrix_bench *bench, guint executor,
                           const char *threads, double effective_cpus);
 
-enum matrix_reach { MATRIX_BELOW, MATRIX_AT, MATRIX_BEYOND };
-
-/* The task cost at which the speed-up reaches 1 and stays there: the largest cost below which it
- * fails, interpolated on a logarithmic axis. MATRIX_BELOW (it never fails) and MATRIX_BEYOND (it
- * fails at the largest) give the end of what was measured. Not for no points. */
-enum matrix_reach matrix_break_even(const GArray *points, double *out_task_cost);
+/* min(threads, effective_cpus), at least 1; of "" effective_cpus. */
+double matrix_cores(const char *threads, double effective_cpus);

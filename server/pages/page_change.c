@@ -113,6 +113,7 @@ static Html *render(HttpRequest *request, const struct view *view)
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = view->project->name,
                                   .version = context_of(request)->version};
     g_autoptr(GPtrArray) changes = g_ptr_array_new();
     g_ptr_array_add(changes, view->change);

@@ -181,6 +181,8 @@ static Html *render(const struct inbox *inbox)
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = inbox->project->name,
+                                  .room = "/changes",
                                   .version = context_of(inbox->request)->version,
                                   .is_wide = true,
                                   .request = inbox->request};

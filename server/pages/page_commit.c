@@ -40,6 +40,7 @@ static bool write_page(const HttpRequest *request, Html *html, const struct comm
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = commit->project->name,
                                   .version = context_of(request)->version,
                                   .request = request};
     layout_begin(html, &layout);

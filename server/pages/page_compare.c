@@ -126,6 +126,7 @@ static bool write_page(Html *html, const struct compare_view *view, GError **err
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = view->project->name,
                                   .version = context_of(view->request)->version,
                                   .is_wide = true,
                                   .request = view->request};

@@ -21,6 +21,8 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = project->name,
+                                  .room = "/compare",
                                   .version = context_of(request)->version};
     const char *const sides[3] = {given(request, "base"), given(request, "head"),
                                   given(request, "also")};

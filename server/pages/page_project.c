@@ -33,18 +33,7 @@ static void write_heading(Html *html, const struct project_view *view)
     html_print(html, "</h1><p class=\"muted\">%s %s · %s series · default branch %s</p>", runs,
                project->runs->len == 1 ? "run" : "runs", series, project->default_branch);
     project_pulse_write(html, view->pulse);
-    g_autofree char *project_url = link_project(project->name);
-    g_autofree char *changes = link_changes(project->name);
-    g_autofree char *matrix = g_strconcat(project_url, "/matrix", NULL);
-    g_autofree char *compare = g_strconcat(project_url, "/compare", NULL);
-    html_literal(html, "<nav class=\"neighbours\" aria-label=\"Of this project\"><a "
-                       "class=\"button\"");
-    html_url(html, "href", changes);
-    html_literal(html, ">Changes</a><a class=\"button\"");
-    html_url(html, "href", matrix);
-    html_literal(html, ">Matrix</a><a class=\"button\"");
-    html_url(html, "href", compare);
-    html_literal(html, ">Compare</a></nav></div>");
+    html_literal(html, "</div>");
 }
 
 static bool write_parts(Html *html, struct project_view *view, GError **error)
@@ -93,6 +82,8 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
     const struct layout layout = {.title = project->name,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = project->name,
+                                  .room = "",
                                   .version = context_of(request)->version,
                                   .is_wide = true,
                                   .request = request};

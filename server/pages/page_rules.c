@@ -139,6 +139,8 @@ static Html *render(const struct rules_page *page, StoreSnapshot *snapshot,
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = project->name,
+                                  .room = "/rules",
                                   .version = context_of(page->request)->version};
     g_autoptr(Html) html = html_new();
     layout_begin(html, &layout);

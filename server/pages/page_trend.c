@@ -118,6 +118,7 @@ static void write_page(const HttpRequest *request, Html *html, const struct tren
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .project = view->project->name,
                                   .version = context_of(request)->version,
                                   .is_wide = true,
                                   .request = request};

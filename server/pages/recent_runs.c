@@ -123,6 +123,49 @@ GArray *recent_runs_points(const RecentRuns *recent, StoreSnapshot *snapshot,
                                inputs->len, recent->branch);
 }
 
+bool recent_runs_latest(const RecentRuns *recent, StoreSnapshot *snapshot,
+                        const struct store_series *series, struct commit_point *out, GError **error)
+{
+    const struct recent_machine *machine =
+        (const struct recent_machine *)g_hash_table_lookup(recent->machines, series->machine);
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct store_point));
+    g_autoptr(GArray) inputs = g_array_new(FALSE, FALSE, sizeof(struct commit_point_input));
+    const struct store_commit *commit = NULL;
+    for (guint i = 0; machine && i < machine->runs->len; i++) {
+        const struct store_run *run = (const struct store_run *)machine->runs->pdata[i];
+        guint before = found->len;
+        if (commit && run->commit != commit)
+            break;
+        if (!store_series_point(snapshot, series->id, run->seq, found, error))
+            return false;
+        if (found->len == before)
+            continue;
+        struct commit_point_input input =
+            trend_input_of(&g_array_index(found, struct store_point, before), run);
+        g_array_append_val(inputs, input);
+        commit = run->commit;
+    }
+    if (!commit)
+        return false;
+    g_autoptr(GArray) points = commit_points_build(
+        (const struct commit_point_input *)(const void *)inputs->data, inputs->len, recent->branch);
+    *out = g_array_index(points, struct commit_point, 0);
+    return true;
+}
+
+GPtrArray *recent_runs_commits(const RecentRuns *recent, const struct store_machine *machine)
+{
+    const struct recent_machine *of =
+        (const struct recent_machine *)g_hash_table_lookup(recent->machines, machine);
+    GPtrArray *commits = g_ptr_array_new();
+    for (guint i = 0; of && i < of->runs->len; i++) {
+        struct store_commit *commit = ((const struct store_run *)of->runs->pdata[i])->commit;
+        if (commits->len == 0 || commits->pdata[commits->len - 1] != commit)
+            g_ptr_array_add(commits, commit);
+    }
+    return commits;
+}
+
 const struct store_run *recent_runs_before(const RecentRuns *recent,
                                            const struct store_machine *machine, guint position)
 {

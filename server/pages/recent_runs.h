@@ -22,6 +22,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecentRuns, recent_runs_free)
 GArray *recent_runs_points(const RecentRuns *recent, StoreSnapshot *snapshot,
                            const struct store_series *series, GError **error);
 
+/* The value at the newest commit that has one: false without an error where none is within reach.
+ */
+bool recent_runs_latest(const RecentRuns *recent, StoreSnapshot *snapshot,
+                        const struct store_series *series, struct commit_point *out,
+                        GError **error);
+
+/* The measured commits of a machine, newest first: struct store_commit *, at most
+ * RECENT_COMMITS_MAX. The caller frees the array. */
+GPtrArray *recent_runs_commits(const RecentRuns *recent, const struct store_machine *machine);
+
 /* The run of a machine at the newest commit before a position, or NULL within reach. */
 const struct store_run *recent_runs_before(const RecentRuns *recent,
                                            const struct store_machine *machine, guint position);

@@ -68,14 +68,18 @@ static int metric_rank(const struct store_series *series)
     return rank;
 }
 
+int selection_compare_metrics(const struct store_series *a, const struct store_series *b)
+{
+    if (metric_rank(a) != metric_rank(b))
+        return metric_rank(a) - metric_rank(b);
+    int by_name = strcmp(a->metric, b->metric);
+    return by_name != 0 ? by_name : strcmp(a->unit, b->unit);
+}
+
 static int compare_metrics(gconstpointer a, gconstpointer b)
 {
-    const struct store_series *left = *(const struct store_series *const *)a;
-    const struct store_series *right = *(const struct store_series *const *)b;
-    if (metric_rank(left) != metric_rank(right))
-        return metric_rank(left) - metric_rank(right);
-    int by_name = strcmp(left->metric, right->metric);
-    return by_name != 0 ? by_name : strcmp(left->unit, right->unit);
+    return selection_compare_metrics(*(const struct store_series *const *)a,
+                                     *(const struct store_series *const *)b);
 }
 
 static guint hash_metric(gconstpointer key)

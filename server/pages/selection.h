@@ -61,3 +61,6 @@ guint selection_series_slot(const Selection *selection, const struct store_serie
 /* How a metric is named in the address: its name, with its unit behind a bar where two share the
  * name. */
 char *selection_metric_key(const Selection *selection, const struct store_series *metric);
+
+/* The order of metrics as they are preferred where none is asked for; 0: the same name and unit. */
+int selection_compare_metrics(const struct store_series *a, const struct store_series *b);

@@ -147,6 +147,11 @@ static void measure_all(const struct server_process *server, const struct plan *
         {"commit", g_strdup_printf("/p/bench/c/%s", head), 150},
         {"compare", g_strdup_printf("/p/bench/compare/%s...%s", base, head), 150},
         {"changes", g_strdup("/p/bench/changes"), 30},
+        {"matrix", g_strdup("/p/bench/matrix"), 150},
+        {"matrix, commits", g_strdup("/p/bench/matrix?view=commits&commits=60"), 60},
+        {"matrix, machines", g_strdup("/p/bench/matrix?view=machines"), 60},
+        {"explore", g_strdup("/p/bench/explore"), 60},
+        {"explore, machines", g_strdup("/p/bench/explore?overlay=machine&commits=120"), 60},
     };
     struct http_talk talk;
     http_talk_open(&talk, server->port);

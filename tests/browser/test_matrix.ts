@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix as its reader sees it: deeper is better, a value leads to its trend, break-even is a picture with a sentence; on a desk and a phone.
+// The matrix as its reader sees it: deeper is better, a value leads to its trend, break-even is a picture with a sentence and a table, arrow
+// keys walk each view; on a desk and a phone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -47,25 +48,56 @@ test("a value leads to its trend, the best of a row has the deepest shade", asyn
   await close();
 });
 
-test("efficiency is a figure with a sentence, also without script", async () => {
-  const { page, assertClean, close } = await open(browser, server.origin, "/p/demo/matrix", { javaScriptEnabled: false });
+test("efficiency is a figure with a sentence and a table, also without script", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, "/p/demo/matrix?reference=arrow-2019", { javaScriptEnabled: false });
   const plot = page.getByRole("img", { name: "Efficiency of ThreadPoolSpawn against task cost, 2 threads" });
-  assert.equal(await plot.locator(".break-even").count() > 0, true);
-  assert.match((await plot.locator("desc").textContent())!, /over those of as many plain calls/);
-  assert.ok((await page.locator("main").textContent())!.includes("break-even at"));
+  assert.equal(await plot.locator(".metg").count() > 0, true);
+  assert.match((await plot.locator("desc").textContent())!, /^METG\(50 %\), the smallest tasks that use half of 2 cores at 2 threads: fifo .*and \d+ more in the table\.$/);
+  const table = page.getByRole("region", { name: "Efficiency of ThreadPoolSpawn by executor and task cost, as a table" });
+  assert.equal(await table.locator("tbody tr").count(), EXECUTORS.length + 1);
+  assert.equal(await table.getByRole("rowheader", { name: "Arrow 2019 (8-core AMD)" }).count(), 1);
+  await shoot(page, "matrix-reference");
   assertClean();
   await close();
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  for (const width of [1440, 390]) {
-    test(`at ${width} px in ${scheme} it does not scroll sideways, and axe-core objects to nothing`, async () => {
-      const { page, assertClean, close } = await open(browser, server.origin, "/p/demo/matrix", { colorScheme: scheme, viewport: { width, height: 900 } });
-      await shoot(page, `matrix-${width}-${scheme}`);
-      assert.equal(await overflow(page), 0);
-      assert.deepEqual(await accessibilityFaults(page), []);
-      assertClean();
-      await close();
-    });
-  }
-}
+test("arrow keys walk the grid: one stop for Tab, Enter follows the cell's link", async () => {
+  const { page, assertClean, close } = await open(browser, server.origin, "/p/demo/matrix?view=machines");
+  const grid = page.getByRole("grid");
+  assert.equal(await grid.locator("[tabindex='0']").count(), 1);
+  await grid.locator("[tabindex='0']").focus();
+  const here = (): Promise<string> => page.evaluate(() => document.activeElement!.textContent!);
+  assert.equal(await here(), "ThreadPoolSpawn");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await here(), /items\/s$/, "the value");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await here(), /^[0-9a-f]{8}$/, "its commit, in the same cell");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Home");
+  assert.equal(await here(), "ThreadPoolSpawn");
+  await page.keyboard.press("Control+End");
+  assert.equal(await page.evaluate(() => (document.activeElement!.closest("tr") as HTMLTableRowElement).rowIndex), await grid.locator("tr").count() - 1);
+  await page.keyboard.press("Control+Home");
+  assert.equal(await here(), "Benchmark");
+  assert.equal(await grid.locator("[tabindex='0']").count(), 1);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/p\/demo\/b\/ThreadPoolSpawn/);
+  assertClean();
+  await close();
+});
+
+const LOOKS: [view: string, width: number, scheme: "light" | "dark"][] = [
+  ["", 1440, "light"], ["", 1440, "dark"], ["", 390, "light"], ["", 390, "dark"],
+  ["commits", 1440, "dark"], ["commits", 390, "light"], ["machines", 1440, "light"], ["machines", 390, "dark"],
+];
+for (const [view, width, scheme] of LOOKS)
+  test(`${view || "executors"} at ${width} px in ${scheme}: it does not scroll sideways, and axe-core objects to nothing`, async () => {
+    const { page, assertClean, close } = await open(browser, server.origin, `/p/demo/matrix?view=${view}`, { colorScheme: scheme, viewport: { width, height: 900 } });
+    await shoot(page, `matrix${view && `-${view}`}-${width}-${scheme}`);
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    assertClean();
+    await close();
+  });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix page: executors × cells of one commit and machine, links to trends, efficiency with break-even, choices, empty states.
+// The matrix page: executors × cells of one commit and machine with the curves of efficiency, benchmarks × commits, benchmarks × machines;
+// links to trends, choices, paging, empty states.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, runDocument, sha } from "./support/client";
@@ -37,7 +38,7 @@ async function page(query = ""): Promise<string> {
 }
 
 test("rows are cells, columns executors, every value leads to its trend", async () => {
-  const text = await page();
+  const text = (await page()).split("<h3>")[0]!;
   const heads = [...text.matchAll(/<th scope="col" class="num">([^<]+)<\/th>/g)].map((m) => m[1]);
   assert.deepEqual(heads, ["direct", "fifo", "&lt;steal&gt;"]);
   const rows = [...text.matchAll(/<tr><th scope="row">([^<]+)<\/th>/g)].map((m) => m[1]);
@@ -52,14 +53,40 @@ test("rows are cells, columns executors, every value leads to its trend", async 
   }
 });
 
-test("efficiency and break-even by hand", async () => {
+/** The cells of an executor's row in the table beside the curves. */
+function curve(text: string, executor: string): string[] {
+  const table = text.slice(text.indexOf("Break-even work</th>"));
+  const row = table.slice(table.indexOf(`<th scope="row">${executor}</th>`)).split("</tr>")[0]!;
+  return [...row.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map((m) => m[1]!);
+}
+
+test("efficiency, METG and break-even by hand", async () => {
   const text = await page();
-  // fifo: 0.5 of a plain call at 1000, 2.0 at 100,000: 1 half way on the logarithmic axis, at 10,000
-  assert.match(text, /fifo <span class="muted">break-even at 10000</);
-  assert.match(text, /&lt;steal&gt; <span class="muted">break-even below 1000</);
-  assert.doesNotMatch(text, /direct <span class="muted">break-even/); // it is what they are compared with
+  // fifo on two cores: 25 % at 1000 steps (1 µs), 100 % at 100,000: 50 % half way on both logarithmic axes, at 10 µs of work, which is
+  // half of the granularity; with two cores that is break-even, too
+  assert.deepEqual(curve(text, "fifo"), ["20.00 µs", "10000", "10.00 µs", "25 %", "100 %"]);
+  assert.deepEqual(curve(text, "&lt;steal&gt;"), ["below 2.000 µs", "–", "below 1.000 µs", "80 %", "100 %"]);
+  assert.deepEqual(curve(text, "direct"), [], "it is what they are compared with");
+  assert.match(text, /<figcaption class="sentence">METG\(50 %\), the smallest tasks that use half of 2 cores at 2 threads: fifo 20\.00 µs, &lt;steal&gt; below 2\.000 µs\.</);
+  assert.equal(text.match(/class="metg"/g)!.length, 1);
   assert.equal(text.match(/class="break-even"/g)!.length, 1);
-  assert.match(await page("?threads=8"), /fifo <span class="muted">break-even not reached up to 100000</);
+  const eight = await page("?threads=8");
+  assert.deepEqual(curve(eight, "fifo"), ["not reached up to 200.0 µs", "–", "not reached up to 100.0 µs", "5 %", "45 %"]);
+  assert.doesNotMatch(eight, /class="metg"/);
+  const byThreads = text.slice(text.indexOf("METG(50 %) by threads"));
+  assert.match(byThreads, /fifo<\/th><td class="num">20\.00 µs<\/td><td class="num">not reached up to 200\.0 µs</);
+});
+
+test("Arrow's table of 2019 is a line on request", async () => {
+  assert.doesNotMatch(await page(), /8-core AMD/);
+  const text = await page("?reference=arrow-2019");
+  // 1.202 and 1.317 M (of 2^20) items a second at 1000 steps: 1.202 / 1.317 / 2
+  const cells = curve(text, "Arrow 2019 (8-core AMD)");
+  assert.equal(cells[3], "45.6 %");
+  assert.match(text, /ARROW-4177/);
+  await client.store(runDocument({ id: "three", project: "three", results: [cell("direct", 0, 1000, 9), cell("direct", 0, 2000, 5), cell("fifo", 3, 1000, 4), cell("fifo", 3, 2000, 4)] }));
+  const none = await client.get("/p/three/matrix?reference=arrow-2019");
+  assert.match(none.text, /has no row at 3 threads/);
 });
 
 test("commit and machine are chosen by the address; what is not there is said", async () => {
@@ -70,4 +97,77 @@ test("commit and machine are chosen by the address; what is not there is said", 
   const empty = await client.get("/p/bare/matrix");
   assert.equal(empty.status, 200);
   assert.match(empty.text, /No executor was measured here/);
+});
+
+/** A project of `commits` commits in a line on two machines; the second is twice as fast. B gets 20 % slower at commit 40. */
+async function postLine(project: string, commits: number): Promise<void> {
+  for (let i = 0; i < commits; i++)
+    for (const [machine, factor] of [["slow", 1], ["fast", 2]] as const) {
+      const ns = (level: number) => ({ real_time: { unit: "ns", better: "lower", samples: [(level * (1 + (i % 3) / 1000)) / factor] } });
+      await client.store(runDocument({
+        id: `${project}-${i}-${machine}`, project, branch: "main", machine: { name: machine },
+        commit: { ...runDocument().commit, sha: sha(100 + i), parents: i > 0 ? [sha(99 + i)] : [], time: new Date(Date.UTC(2026, 0, 1 + i)).toISOString(), subject: `change ${i}` },
+        results: [{ bench: "A", params: { size: 1 }, metrics: ns(100) }, { bench: "B", params: { size: 2 }, metrics: ns(i < 40 ? 200 : 240) }, ...(machine === "slow" ? [{ bench: "C", params: {}, metrics: { plain: { unit: "", samples: [5] } } }] : [])],
+      }));
+    }
+  await client.get(`/api/runs/${project}-${commits - 1}-fast/verdict?wait=60`);
+}
+
+const plain = (html: string): string => html.replace(/<[^>]+>/g, "").replace(/\s+/g, " ").trim();
+const rowsOf = (text: string): string[] => [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map((m) => m[0]);
+
+test("benchmarks by commit: difference to the reference with sign and number, newest first", async () => {
+  await postLine("line", 45);
+  const read = async (query: string): Promise<string> => {
+    const answer = await client.get(`/p/line/matrix?view=commits&machine=slow${query}`);
+    assert.equal(answer.status, 200, answer.text.slice(0, 300));
+    return answer.text;
+  };
+  const text = await read("&commits=10"), rows = rowsOf(text);
+  const heads = [...text.matchAll(/<th scope="col" class="num"><a class="sha" href="([^"]+)" title="([^"]+)"/g)].map((m) => m[2]);
+  assert.deepEqual(heads, Array.from({ length: 10 }, (_, i) => `change ${44 - i}`));
+  assert.equal(rows.length, 3);
+  const cells = [...rows[1]!.matchAll(/<td class="num"><a href="([^"]+)">(.*?)<\/a>/gs)].map((m) => plain(m[2]!));
+  assert.match(cells[0]!, /^▼ \+(19|20)\.\d %$/, "the newest commit, slower by a fifth");
+  assert.match(cells[9]!, /^[+−]?0(\.\d+)? %$/, "before it moved: no arrow");
+  assert.match(plain(rows[1]!), /^B ?real_time size 2 ?200\.\d ns ↓/, "the reference is what held before the columns");
+  const link = /<td class="num"><a href="([^"]+)"/.exec(rows[1]!)![1]!.replaceAll("&amp;", "&");
+  assert.match(link, new RegExp(`^/p/line/b/B\\?.*&at=${sha(144)}&line=\\d+$`));
+  assert.equal((await client.get(link)).status, 200);
+  assert.equal(rowsOf(await read("&q=size%3D1")).length, 1);
+  assert.equal(rowsOf(await read("&param.size=2")).length, 1);
+  assert.equal(rowsOf(await read("&bench=A&bench=C")).length, 2);
+  assert.match(await read("&q=nothing"), /No series matches this choice/);
+  assert.equal((await read("&commits=60")).match(/title="change/g)!.length, 45, "as many as there are");
+});
+
+test("benchmarks by machine: latest value, ratio to the best or to a machine", async () => {
+  const read = async (query: string): Promise<string[]> => rowsOf((await client.get(`/p/line/matrix?view=machines${query}`)).text).map(plain);
+  const [a, , c] = await read("");
+  assert.match(a!, /^A ?real_time size 1 ?50\.10 nsbest · [0-9a-f]{8}100\.2 ns×2 · [0-9a-f]{8}$/);
+  assert.match(c!, /^C ?plain ?–5\.000[0-9a-f]{8}$/, "no direction, no best");
+  const [held] = await read("&reference=slow");
+  assert.match(held!, /100\.2 nsreference · [0-9a-f]{8}50\.10 ns▲ ×0\.5 · [0-9a-f]{8}$/);
+});
+
+test("rows are paged, and a page of many series stays bounded", async () => {
+  const results = Array.from({ length: 2100 }, (_, i) => ({ bench: "Many", params: { executor: `e${i % 3}`, case: i }, metrics: rate(i + 1) }));
+  await client.store(runDocument({ id: "many", project: "many", results }));
+  const counts = async (query: string): Promise<[number, string]> => {
+    const { text } = await client.get(`/p/many/matrix?${query}`);
+    return [rowsOf(text).length, plain(/<nav class="pager".*?<\/nav>/s.exec(text)?.[0] ?? "")];
+  };
+  assert.deepEqual((await counts("view=commits"))[0], 50);
+  assert.match((await counts("view=commits&page=42"))[1], /Series 2051–2100 of 2,100/);
+  assert.match((await counts("view=machines"))[1], /Cases 1–50 of 2,100/);
+  const [rows, pager] = await counts("");
+  assert.equal(rows, 50);
+  assert.match(pager, /Cells of Many 1–50 of 2,000/);
+  assert.match((await client.get("/p/many/matrix")).text, /Only the first 32 executors and 2000 cells of a benchmark are shown/);
+});
+
+test("a project without a run has each view", async () => {
+  await client.send("PUT", "/api/projects/hollow", { body: JSON.stringify({ default_branch: "main" }), headers: { "Content-Type": "application/json" } });
+  for (const query of ["", "?view=commits", "?view=machines"]) assert.equal((await client.get(`/p/hollow/matrix${query}`)).status, 200, query);
+  assert.equal((await client.get("/p/hollow/explore")).status, 200);
 });

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the script adds to pages that are whole without it: ages beside times, copy buttons, forms that submit by themselves,
-// and the live chart.
+// tables walked by arrow keys, and the live charts.
 import { byId } from "./dom";
+import { startExplore } from "./explore";
 import { ago } from "./format";
+import { startGrids } from "./grid";
 import { startTrend } from "./trend";
 
 function addAges(): void {
@@ -38,4 +40,6 @@ document.documentElement.classList.add("js");
 addAges();
 startCopyButtons();
 startForm();
+startGrids();
+startExplore();
 startTrend();

@@ -10,7 +10,7 @@
 #define END_S 1790000000
 
 /* Of the documents of the first seed: whoever changes the demonstration changes it on purpose. */
-#define DIGEST "a0c1f7fe177fa766397d8f3d62b0e8c7773e4f71cdc5f168969404f04d366869"
+#define DIGEST "abcffc69befe1205254b5a76f54ed87c72cb4e5bb8a393138b70a75121101b66"
 
 static DemoHistory *start(guint64 seed)
 {
@@ -72,6 +72,16 @@ static void test_documents_are_valid(void)
     g_assert_cmpuint(g_hash_table_size(benches), ==, 40);
 }
 
+static guint count_results(const Run *run, const char *bench)
+{
+    guint n = 0;
+    for (guint i = 0; i < run->results->len; i++) {
+        const struct run_result *result = (const struct run_result *)run->results->pdata[i];
+        n += strcmp(result->bench, bench) == 0 && !result->error ? 1 : 0;
+    }
+    return n;
+}
+
 /* The median of the first metric of the benchmark's first result. */
 static double center_of(const Run *run, const char *bench)
 {
@@ -88,10 +98,14 @@ static void test_what_was_planted_is_there(void)
 {
     g_autoptr(DemoHistory) history = start(1);
     double before = 0, after = 0;
+    guint n_cells[DEMO_MACHINES] = {0}; /* of ThreadPoolSpawn in the newest run */
     for (guint n = 0;; n++) {
         g_autoptr(Run) run = demo_history_next(history);
         if (!run)
             break;
+        for (guint i = 0; i < DEMO_MACHINES; i++)
+            if (strcmp(run->machine, demo_machines[i].name) == 0)
+                n_cells[i] = count_results(run, "ThreadPoolSpawn");
         if (strcmp(run->machine, "lab-1") != 0 || strcmp(run->branch, "main") != 0)
             continue;
         if (strstr(run->commit.subject, "UTF-8 is checked while parsing"))
@@ -102,6 +116,9 @@ static void test_what_was_planted_is_there(void)
     /* bytes a second: 18 % more time is 15 % less */
     g_assert_cmpfloat(after / before, <, 0.9);
     g_assert_cmpfloat(after / before, >, 0.8);
+    /* two executors x four numbers of threads x four costs, and the plain call at each cost */
+    for (guint i = 0; i < DEMO_MACHINES; i++)
+        g_assert_cmpuint(n_cells[i], ==, 36);
 }
 
 int main(int argc, char **argv)
