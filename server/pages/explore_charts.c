@@ -70,7 +70,7 @@ static void write_caption(Html *html, const struct explore_chart *chart, const E
     html_literal(html, "</figcaption>");
 }
 
-static void write_item(Html *html, const struct explore_line *line, const ExploreData *data,
+static void write_item(Html *html, const struct explore_line *line, bool is_alone,
                        const struct explore_frame *frame)
 {
     g_autofree char *url = series_parts_url(line->series);
@@ -84,20 +84,22 @@ static void write_item(Html *html, const struct explore_line *line, const Explor
     html_literal(html, "<a");
     html_url(html, "href", url);
     html_print(html, ">%s</a> <b>%s</b>%s</li>",
-               !*data->overlay ? "newest"
-               : *line->name   ? line->name
-                               : "none",
+               *line->name ? line->name
+               : is_alone  ? "newest"
+                           : "none",
                value, line->is_left_out ? " <small>nothing to divide by</small>" : "");
 }
 
 static void write_legend(Html *html, const struct explore_chart *chart, const ExploreData *data,
                          const struct explore_frame *frame)
 {
+    bool is_alone =
+        chart->lines->len == 1 && !*((const struct explore_line *)chart->lines->pdata[0])->name;
     html_literal(html, "<ul class=\"legend-list\">");
-    if (*data->overlay)
+    if (!is_alone)
         html_print(html, "<li class=\"muted\">%s</li>", data->overlay);
     for (guint i = 0; i < chart->lines->len; i++)
-        write_item(html, (const struct explore_line *)chart->lines->pdata[i], data, frame);
+        write_item(html, (const struct explore_line *)chart->lines->pdata[i], is_alone, frame);
     if (chart->series->len > chart->lines->len)
         html_print(html, "<li class=\"warn\">and %u more lines, not drawn</li>",
                    chart->series->len - chart->lines->len);

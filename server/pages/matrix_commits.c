@@ -208,7 +208,7 @@ static void write_commit_head(Html *html, const struct store_commit *commit)
 {
     g_autofree char *url = link_commit(commit->project->name, commit->sha);
     g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(commit->time_s);
-    g_autofree char *day = time ? g_date_time_format(time, "%Y-%m-%d") : NULL;
+    g_autofree char *day = time ? g_date_time_format(time, "%m-%d") : NULL;
     html_literal(html, "<th scope=\"col\" class=\"num\"><a class=\"sha\"");
     html_url(html, "href", url);
     html_attr(html, "title", commit->subject ? commit->subject : "subject not known");
