@@ -2,6 +2,7 @@
 // Strings that would be something else in every place where they are shown, were they not escaped; a history full of them; and readers
 // that say whether an answer of any type is still what its writer meant.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import type { Answer } from "./contract";
@@ -122,6 +123,7 @@ export async function checkAnswer(page: Page, path: string, answer: Answer): Pro
   if (type === "text/html" || type === "image/svg+xml" || type === "application/atom+xml") {
     const seen = await page.evaluate(look, [answer.text, type === "text/html" ? type : "application/xml"] as [string, string]);
     assert.deepEqual(seen.faults, [], path);
+    if (type !== "text/html") assert.equal(spawnSync("xmllint", ["--noout", "--nonet", "-"], { input: answer.text, encoding: "utf8" }).stderr, "", path);
     return seen;
   }
   if (/[/+]json$/.test(type)) assert.equal(typeof JSON.parse(answer.text), "object", path);
