@@ -187,18 +187,6 @@ static Html *render(HttpRequest *request, const struct feed *feed, GError **erro
     return html;
 }
 
-/* U+FFFE and U+FFFF are no characters of XML: in their place U+FFFD, which is as long. */
-static GString *finish(Html *html)
-{
-    GString *text = html_finish(html);
-    for (gsize i = 0; i + 2 < text->len; i++) {
-        guint8 *at = (guint8 *)text->str + i;
-        if (at[0] == 0xEF && at[1] == 0xBF && at[2] >= 0xBE)
-            at[2] = 0xBD;
-    }
-    return text;
-}
-
 void page_changes_atom(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
@@ -213,7 +201,7 @@ void page_changes_atom(HttpRequest *request)
     Html *html = render(request, &feed, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
     if (html)
-        http_respond(request, 200, HTTP_ATOM, finish(html));
+        http_respond(request, 200, HTTP_ATOM, html_finish(html));
     else
         http_respond_error(request, error, NULL);
 }
