@@ -68,7 +68,8 @@ static void write_row(Html *html, StoreSnapshot *snapshot, const struct change_g
     series_parts_effect(html, change->effect, change->low, change->high);
     html_literal(html, "</td><td class=\"num\">");
     series_parts_move(html, series, change->before, change->after);
-    html_print(html, "</td><td class=\"num n\">%u, %u</td><td>", change->n_before, change->n_after);
+    html_print(html, "</td><td class=\"num n\" data-label=\"n\">%u, %u</td><td>", change->n_before,
+               change->n_after);
     layout_commit(html, bad);
     html_literal(html, "</td><td>");
     change_card_status(html, series, change);
@@ -87,7 +88,7 @@ static void write_rows(Html *html, StoreSnapshot *snapshot, const struct change_
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
     html_attr(html, "aria-label", label);
     html_literal(
-        html, "><table class=\"compared\"><thead><tr><th scope=\"col\"><span "
+        html, "><table class=\"compared stack\"><thead><tr><th scope=\"col\"><span "
               "class=\"visually-hidden\">Tick</span></th><th scope=\"col\">Series</th><th "
               "scope=\"col\" class=\"num\">Effect, 95 %</th><th scope=\"col\" class=\"num\">Before "
               "→ after</th><th scope=\"col\" class=\"num\">n</th><th scope=\"col\">First "

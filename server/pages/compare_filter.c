@@ -29,9 +29,19 @@ const char *compare_show_word(enum compare_show show)
     return shows[show].word;
 }
 
-bool compare_view_takes(const struct compare_view *view, const struct comparison_set_row *row)
+static bool is_one_kind(const struct compare_view *view)
 {
-    return series_words_hold(comparison_set_lead(row)->series, view->words);
+    return view->show != COMPARE_SHOW_DIFFERENCES && view->show != COMPARE_SHOW_ALL;
+}
+
+bool compare_view_takes(const struct compare_view *view, const struct comparison_set_row *row,
+                        guint verdicts)
+{
+    const struct comparison_row *lead = comparison_set_lead(row);
+    guint own = 1u << lead->verdict;
+    for (guint i = 0; i < COMPARISON_HEADS_MAX && is_one_kind(view); i++)
+        own |= row->of[i] ? 1u << row->of[i]->verdict : 0;
+    return own & verdicts && series_words_hold(lead->series, view->words);
 }
 
 guint compare_view_verdicts(const struct compare_view *view)
@@ -56,8 +66,7 @@ guint compare_view_count(const struct compare_view *view, guint verdicts)
     for (guint i = 0; i < view->set->rows->len; i++) {
         const struct comparison_set_row *row =
             &g_array_index(view->set->rows, struct comparison_set_row, i);
-        if (verdicts & 1u << comparison_set_lead(row)->verdict && compare_view_takes(view, row))
-            n++;
+        n += compare_view_takes(view, row, verdicts) ? 1 : 0;
     }
     return n;
 }

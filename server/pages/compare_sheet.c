@@ -31,7 +31,7 @@ void compare_sheet_row(Sheet *sheet, const struct comparison_row *row)
     sheet_ratio(sheet, result->effect);
     sheet_ratio(sheet, result->low);
     sheet_ratio(sheet, result->high);
-    sheet_number(sheet, result->p, "");
+    sheet_probability(sheet, result->p);
     sheet_integer(sheet, row->base.n);
     sheet_integer(sheet, row->head.n);
     sheet_share(sheet, row->base.noise > 0 ? row->base.noise : (double)NAN);
@@ -102,7 +102,7 @@ static bool write_rows(Sheet *sheet, const struct compare_view *view, enum sheet
     for (guint i = 0; i < view->set->rows->len; i++) {
         const struct comparison_set_row *row =
             &g_array_index(view->set->rows, struct comparison_set_row, i);
-        if (!(verdicts & 1u << comparison_set_lead(row)->verdict) || !compare_view_takes(view, row))
+        if (!compare_view_takes(view, row, verdicts))
             continue;
         if (!store_snapshot_give_way(view->snapshot, error))
             return false;

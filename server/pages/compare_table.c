@@ -102,7 +102,7 @@ static void write_note(Html *html, const struct comparison_row *row)
 static void write_p(Html *html, const struct comparison_row *row)
 {
     char p[G_ASCII_DTOSTR_BUF_SIZE];
-    html_literal(html, "<td class=\"num n\">");
+    html_literal(html, "<td class=\"num n\" data-label=\"p\">");
     if (row->has_result && row->verdict != COMPARISON_NONE && isfinite(row->result.p))
         html_text(html, row->result.p < 0.001
                             ? "< 0.001"
@@ -132,29 +132,35 @@ static void write_row(Html *html, const struct comparison_row *row)
     else
         series_parts_value(html, row->series, row->base.known || row->head.known,
                            row->base.known ? row->base.level : row->head.level);
-    html_print(html, "</td><td class=\"num n\">%u, %u</td>", row->base.n, row->head.n);
+    html_print(html, "</td><td class=\"num n\" data-label=\"n\">%u, %u</td>", row->base.n,
+               row->head.n);
     write_p(html, row);
     write_note(html, row);
     html_literal(html, "</tr>");
 }
 
-static void write_level(Html *html, const struct store_series *series,
+static void write_level(Html *html, const struct store_series *series, const char *label,
                         const struct comparison_value *value)
 {
-    html_literal(html, "<td class=\"num\">");
+    html_literal(html, "<td class=\"num\"");
+    html_attr(html, "data-label", label);
+    html_literal(html, ">");
     series_parts_value(html, series, value && value->known, value ? value->level : 0);
     html_literal(html, "</td>");
 }
 
 /* Three sides: the base's level, then of each head its level and what it says. */
-static void write_wide_row(Html *html, const struct comparison_set_row *row)
+static void write_wide_row(Html *html, const ComparisonSet *set,
+                           const struct comparison_set_row *row)
 {
     const struct comparison_row *lead = comparison_set_lead(row);
+    g_autofree char *base = compare_side_name(&set->of[0]->base);
     html_literal(html, "<tr>");
     series_parts_head(html, lead->series);
-    write_level(html, lead->series, &lead->base);
-    for (guint i = 0; i < COMPARISON_HEADS_MAX; i++) {
-        write_level(html, lead->series, row->of[i] ? &row->of[i]->head : NULL);
+    write_level(html, lead->series, base, &lead->base);
+    for (guint i = 0; i < set->n; i++) {
+        g_autofree char *name = compare_side_name(&set->of[i]->head);
+        write_level(html, lead->series, name, row->of[i] ? &row->of[i]->head : NULL);
         write_effect(html, row->of[i]);
     }
     write_note(html, lead);
@@ -179,7 +185,7 @@ static void write_heads(Html *html, const struct compare_view *view, const char 
 {
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
     html_attr(html, "aria-label", label);
-    html_literal(html, "><table class=\"compared\"><thead><tr><th scope=\"col\">Series</th>");
+    html_literal(html, "><table class=\"compared stack\"><thead><tr><th scope=\"col\">Series</th>");
     if (view->set->n > 1)
         write_wide_heads(html, view);
     else
@@ -200,13 +206,12 @@ static bool write_rows(Html *html, const struct compare_view *view, guint verdic
     for (guint i = 0; i < view->set->rows->len; i++) {
         const struct comparison_set_row *row =
             &g_array_index(view->set->rows, struct comparison_set_row, i);
-        if (!(verdicts & 1u << comparison_set_lead(row)->verdict) ||
-            !compare_view_takes(view, row) || n_all++ >= COMPARE_ROWS_MAX)
+        if (!compare_view_takes(view, row, verdicts) || n_all++ >= COMPARE_ROWS_MAX)
             continue;
         if (!store_snapshot_give_way(view->snapshot, error))
             return false;
         if (view->set->n > 1)
-            write_wide_row(html, row);
+            write_wide_row(html, view->set, row);
         else
             write_row(html, row->of[0]);
         n_shown++;

@@ -33,11 +33,13 @@ struct compare_view {
 enum compare_show compare_show_of(const char *word); /* NULL or another word: the first */
 const char *compare_show_word(enum compare_show show);
 
-/* Whether the filters let a row through, whatever ?show= says. */
-bool compare_view_takes(const struct compare_view *view, const struct comparison_set_row *row);
+/* Whether a row belongs under these verdicts (a bit each), and the filters let it through. A row of
+ * two heads stands under the worse of its verdicts; where ?show= asks for one kind, under both. */
+bool compare_view_takes(const struct compare_view *view, const struct comparison_set_row *row,
+                        guint verdicts);
 /* The verdicts (a bit each) that ?show= asks for in the first table. */
 guint compare_view_verdicts(const struct compare_view *view);
-/* How many rows that the filters let through have one of these verdicts. */
+/* How many rows compare_view_takes. */
 guint compare_view_count(const struct compare_view *view, guint verdicts);
 
 /* "main", "lab-1", "1a2b3c4d": short, as a column's heading. The caller frees it. */

@@ -416,6 +416,12 @@ void sheet_share(Sheet *sheet, double ratio)
     write_number(sheet, ratio, *shown == '+' ? shown + 1 : shown);
 }
 
+void sheet_probability(Sheet *sheet, double p)
+{
+    char shown[G_ASCII_DTOSTR_BUF_SIZE];
+    write_number(sheet, p, p < 0.001 ? "< 0.001" : g_ascii_formatd(shown, sizeof shown, "%.3f", p));
+}
+
 void sheet_integer(Sheet *sheet, int64_t value)
 {
     const char *key = begin_cell(sheet);

@@ -111,6 +111,7 @@ test("a project's benchmarks: values, distance to the reference, noise; one unfo
   await spawn.getByRole("link", { name: /Unfold/ }).click();
   const nested = page.locator("#benchmarks tr.nested");
   assert.equal(await nested.count(), 18);
+  assert.deepEqual(await page.locator("#benchmarks tr.branch").allTextContents(), ["executor fifo 10 series", "executor steal 4 series", "executor thread 4 series"]);
   assert.match((await nested.first().textContent())!, /^items_per_secondexecutor fifo threads 1/);
   const slower = nested.filter({ hasText: "real_time" }).filter({ hasText: "fifo" });
   for (const one of await slower.all()) assert.match((await one.textContent())!, /▼ 1 worse/);
