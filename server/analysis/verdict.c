@@ -103,20 +103,28 @@ static enum verdict direction_of(const struct verdict_input *input, double effec
     return (effect > 0) == (input->better > 0) ? VERDICT_IMPROVED : VERDICT_REGRESSED;
 }
 
-/* Quantiles of t at the freedom asked for last: series of one project mostly have as many commits
- * as their neighbours. */
-struct quantiles {
-    double alpha; /* the p that a series must reach to be believed */
-    double freedom, for_p, for_power;
+/* Quantiles of t at one freedom. */
+struct quantile {
+    double freedom, for_p, for_power; /* freedom 0: not known yet */
 };
 
-static void quantiles_at(struct quantiles *quantiles, double freedom)
+/* Those asked for so far: series of one project have about as many commits as their neighbours, so
+ * that few whole numbers occur again and again; of another freedom the last one is kept. */
+#define QUANTILES_KEPT 512u
+struct quantiles {
+    double alpha; /* the p that a series must reach to be believed */
+    struct quantile kept[QUANTILES_KEPT];
+};
+
+static const struct quantile *quantile_at(struct quantiles *quantiles, double freedom)
 {
-    if (quantiles->freedom == freedom)
-        return;
-    quantiles->freedom = freedom;
-    quantiles->for_p = distribution_t_quantile(quantiles->alpha, freedom);
-    quantiles->for_power = distribution_t_quantile(2 * (1 - VERDICT_POWER), freedom);
+    bool is_kept = freedom < QUANTILES_KEPT && freedom == floor(freedom);
+    struct quantile *quantile = &quantiles->kept[is_kept ? (guint)freedom : 0];
+    if (quantile->freedom == freedom)
+        return quantile;
+    *quantile = (struct quantile){freedom, distribution_t_quantile(quantiles->alpha, freedom),
+                                  distribution_t_quantile(2 * (1 - VERDICT_POWER), freedom)};
+    return quantile;
 }
 
 static void conclude(const struct verdict_input *input, bool believed, struct quantiles *quantiles,
@@ -124,8 +132,8 @@ static void conclude(const struct verdict_input *input, bool believed, struct qu
 {
     struct scale scale = scale_of(input);
     double least = least_of(input);
-    quantiles_at(quantiles, freedom_of(input));
-    double for_p = quantiles->for_p, for_power = quantiles->for_power;
+    const struct quantile *quantile = quantile_at(quantiles, freedom_of(input));
+    double for_p = quantile->for_p, for_power = quantile->for_power;
     double seen = (for_p + for_power) * error_of(input, input->head.n);
     double blind = VERDICT_BLIND_FACTOR * least;
     result->detectable = ratio_of(scale, seen);

@@ -5,9 +5,9 @@ import { ABOVE, BELOW, drawn } from "./model";
 
 export function number(value: number, divisor: number): string {
   const shown = value / divisor, size = Math.abs(shown);
-  if (size !== 0 && (size >= 1e9 || size < 1e-5)) return shown.toPrecision(3);
+  if (size !== 0 && (size >= 1e9 || size < 1e-5)) return shown.toPrecision(3).replace(/^-/, "−");
   const decimals = size === 0 ? 0 : Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(size))));
-  return shown.toFixed(decimals);
+  return shown.toFixed(decimals).replace(/^-/, "−");
 }
 
 /** As many decimals as the step itself has: 0.25 takes two, or neighbouring ticks would be rounded to numbers they are not. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chart's keys, and the dialog that tells them. Keys of one letter can be switched off there (WCAG 2.1.4); that is kept in this browser.
+// The keys of a chart or a page, and the dialog that tells them. Keys of one letter can be switched off there (WCAG 2.1.4); that is kept in this browser.
 import { el } from "./dom";
 
 export interface Key { keys: string[]; shown: string; says: string; run(event: KeyboardEvent): void; }
@@ -26,9 +26,10 @@ export class Keys {
   private letters = lettersAreOn();
   private dialog: HTMLDialogElement | null = null;
 
-  constructor(host: HTMLElement, private readonly keys: Key[]) {
+  /** `takes`: whether an event is meant for these keys. */
+  constructor(host: HTMLElement, private readonly keys: Key[], private readonly title = "Keys of the chart", takes = (event: KeyboardEvent): boolean => event.target === host) {
     host.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target !== host) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !takes(event)) return;
       if (event.key === "?") return this.help(event);
       if (/^[a-z]$/i.test(event.key) && !this.letters) return;
       const found = this.keys.find((key) => key.keys.includes(event.key));
@@ -46,7 +47,7 @@ export class Keys {
 
   private build(): HTMLDialogElement {
     const box = el("input", { type: "checkbox", class: "tick" }), close = el("button", { type: "button" }, "Close");
-    const dialog = el("dialog", { class: "card keys", "aria-labelledby": "keys-title" }, el("h2", { id: "keys-title" }, "Keys of the chart"),
+    const dialog = el("dialog", { class: "card keys", "aria-labelledby": "keys-title" }, el("h2", { id: "keys-title" }, this.title),
       el("table", {}, el("tbody", {}, ...this.keys.map((key) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key.shown)), el("td", {}, key.says))), el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, "?")), el("td", {}, "this list")))),
       el("p", {}, el("label", {}, box, " keys of one letter")), close);
     box.checked = this.letters;

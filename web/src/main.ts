@@ -5,6 +5,7 @@ import { byId } from "./dom";
 import { startExplore } from "./explore";
 import { ago } from "./format";
 import { startGrids } from "./grid";
+import { startInbox } from "./inbox";
 import { startTrend } from "./trend";
 
 function addAges(): void {
@@ -43,3 +44,4 @@ startForm();
 startGrids();
 startExplore();
 startTrend();
+startInbox();
