@@ -3,3 +3,24 @@
 #include "schema/error.h"
 
 G_DEFINE_QUARK(breakeven - error - quark, breakeven_error)
+
+const char *breakeven_error_name(enum breakeven_error kind)
+{
+    static const char *const names[ERROR_KINDS] = {
+        [ERROR_SYNTAX] = "syntax",
+        [ERROR_INVALID] = "invalid",
+        [ERROR_UNAUTHORIZED] = "unauthorized",
+        [ERROR_FORBIDDEN] = "forbidden",
+        [ERROR_NOT_FOUND] = "not_found",
+        [ERROR_CONFLICT] = "conflict",
+        [ERROR_TOO_LARGE] = "too_large",
+        [ERROR_UNSUPPORTED] = "unsupported",
+        [ERROR_BUSY] = "busy",
+        [ERROR_LIMITED] = "limited",
+        [ERROR_COSTLY] = "costly",
+        [ERROR_FULL] = "full",
+        [ERROR_UNAVAILABLE] = "unavailable",
+        [ERROR_INTERNAL] = "internal",
+    };
+    return names[kind];
+}

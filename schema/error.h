@@ -21,7 +21,13 @@ enum breakeven_error {
     ERROR_TOO_LARGE,   /* over a stated maximum */
     ERROR_UNSUPPORTED, /* a media type or coding that is not taken */
     ERROR_BUSY,        /* try again later */
+    ERROR_LIMITED,     /* this client has its share already: try again later */
+    ERROR_COSTLY,      /* a question that took longer than one may: ask for less */
     ERROR_FULL,        /* no room on the disk */
     ERROR_UNAVAILABLE, /* a library, program or service that is needed is not there */
     ERROR_INTERNAL     /* our fault */
 };
+#define ERROR_KINDS (ERROR_INTERNAL + 1)
+
+/* "syntax", "too_large" …: for figures by kind. */
+const char *breakeven_error_name(enum breakeven_error kind);

@@ -20,6 +20,8 @@ enum kind {
     KIND_KEY,
     KIND_CONFIG,
     KIND_SWITCH,
+    KIND_LOG_FORMAT,
+    KIND_LOOPBACK,
     KIND_NUMBER
 };
 
@@ -58,6 +60,15 @@ static const struct setting settings[] = {
     NUMBER("queue-bytes", "N", "268435456", "of what waits to be written; beyond it 503", CONFIG_QUEUE_BYTES, 1024, INT64_C(1) << 40),
     NUMBER("request-seconds", "N", "60", "until a request must be whole; then 408", CONFIG_REQUEST_SECONDS, 1, 3600),
     NUMBER("idle-seconds", "N", "60", "after which a silent connection is closed", CONFIG_IDLE_SECONDS, 1, 3600),
+    NUMBER("head-seconds", "N", "20", "until a request's head must be whole; then 408", CONFIG_HEAD_SECONDS, 1, 3600),
+    NUMBER("uploads", "N", "256", "under way at once; beyond it 503", CONFIG_UPLOADS, 1, 100000),
+    NUMBER("query-ms", "N", "30000", "that an answer may take to read the store; then 503", CONFIG_QUERY_MS, 1, 3600000),
+    NUMBER("client-rate", "N", "200", "requests a second of one address or token, ten times as many at once; then 429", CONFIG_CLIENT_RATE, 1, 1000000),
+    NUMBER("client-uploads", "N", "64", "under way at once, of one address or token; then 429", CONFIG_CLIENT_UPLOADS, 1, 100000),
+    NUMBER("client-bytes", "N", "0", "of all uploads in flight of one address or token; then 429; 0: half of --bodies-bytes", CONFIG_CLIENT_BYTES, 0, INT64_C(1) << 40),
+    NUMBER("client-connections", "N", "0", "open at once from one address; further ones are closed; 0: a quarter of --connections", CONFIG_CLIENT_CONNECTIONS, 0, 100000),
+    TEXT("limit-loopback", "on|off", "off", "whether the limits of one client hold for this machine, too", KIND_LOOPBACK),
+    TEXT("log-format", "logfmt|json", "logfmt", "of the lines on stderr", KIND_LOG_FORMAT),
     NUMBER("drain-seconds", "N", "10", "for what is in flight, after SIGTERM", CONFIG_DRAIN_SECONDS, 0, 3600),
 };
 /* clang-format on */
@@ -334,6 +345,13 @@ static bool take_proxy_header(Config *config, const char *origin, const char *te
            fail(error, "%s: %s is neither x-forwarded-for nor forwarded", origin, text);
 }
 
+static bool take_switch(bool *out, const char *origin, const char *text, GError **error)
+{
+    *out = strcmp(text, "on") == 0;
+    return *out || strcmp(text, "off") == 0 ||
+           fail(error, "%s: %s is neither on nor off", origin, text);
+}
+
 static bool take_number(Config *config, const struct setting *setting, const char *origin,
                         const char *text, GError **error)
 {
@@ -372,10 +390,14 @@ static bool take_value(Config *config, const struct setting *setting, const char
         config->tls_key = g_strdup(text);
         break;
     case KIND_SWITCH:
-        config->access_log = strcmp(text, "on") == 0;
-        return config->access_log || strcmp(text, "off") == 0
+        return take_switch(&config->access_log, origin, text, error);
+    case KIND_LOOPBACK:
+        return take_switch(&config->limit_loopback, origin, text, error);
+    case KIND_LOG_FORMAT:
+        config->log_json = strcmp(text, "json") == 0;
+        return config->log_json || strcmp(text, "logfmt") == 0
                    ? true
-                   : fail(error, "%s: %s is neither on nor off", origin, text);
+                   : fail(error, "%s: %s is neither logfmt nor json", origin, text);
     case KIND_NUMBER:
         return take_number(config, setting, origin, text, error);
     case KIND_CONFIG:

@@ -30,6 +30,13 @@ enum config_number {
     CONFIG_REQUEST_SECONDS,
     CONFIG_IDLE_SECONDS,
     CONFIG_DRAIN_SECONDS,
+    CONFIG_HEAD_SECONDS,
+    CONFIG_UPLOADS,
+    CONFIG_QUERY_MS,
+    CONFIG_CLIENT_RATE,
+    CONFIG_CLIENT_UPLOADS,
+    CONFIG_CLIENT_BYTES,
+    CONFIG_CLIENT_CONNECTIONS,
     CONFIG_N_NUMBERS
 };
 
@@ -44,7 +51,7 @@ typedef struct config {
     enum http_proxy_header proxy_header;
     char *tls_certificate, *tls_key; /* paths; both NULL: plain HTTP */
     Oidc *oidc;                      /* of the key file's groups [oidc NAME]; NULL: none */
-    bool access_log;
+    bool access_log, log_json, limit_loopback;
     char *file;    /* of CONFIG_BACKUP and CONFIG_RESTORE; else NULL */
     bool is_force; /* of those two: what is there may be replaced */
     int64_t numbers[CONFIG_N_NUMBERS];

@@ -18,6 +18,7 @@ struct context {
     const char *build_id;
     gint draining; /* atomic: 1 after SIGTERM */
     int64_t started_ms;
+    int64_t query_us; /* that an answer may take to read the store */
 };
 
 static inline struct context *context_of(const HttpRequest *request)

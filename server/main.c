@@ -45,7 +45,11 @@ static void on_http_access(const struct http_log_entry *entry, void *app)
 
 static void *on_thread_start(void *app, GError **error)
 {
-    return store_reader_new(((struct context *)app)->store, error);
+    const struct context *context = app;
+    StoreReader *reader = store_reader_new(context->store, error);
+    if (reader)
+        store_reader_limit(reader, context->query_us);
+    return reader;
 }
 
 static void on_thread_stop(void *thread, void *app)
@@ -217,6 +221,13 @@ static HttpServer *start_http(const Config *config, HttpTls *tls, struct context
         .bodies_bytes_max = (size_t)numbers[CONFIG_BODIES_BYTES],
         .request_seconds_max = (unsigned)numbers[CONFIG_REQUEST_SECONDS],
         .idle_seconds_max = (unsigned)numbers[CONFIG_IDLE_SECONDS],
+        .head_seconds_max = (unsigned)numbers[CONFIG_HEAD_SECONDS],
+        .uploads_max = (unsigned)numbers[CONFIG_UPLOADS],
+        .client_rate = (unsigned)numbers[CONFIG_CLIENT_RATE],
+        .client_uploads_max = (unsigned)numbers[CONFIG_CLIENT_UPLOADS],
+        .client_bytes_max = (size_t)numbers[CONFIG_CLIENT_BYTES],
+        .client_connections_max = (unsigned)numbers[CONFIG_CLIENT_CONNECTIONS],
+        .limit_loopback = config->limit_loopback,
     };
     return http_server_start(&options, error);
 }
@@ -245,6 +256,7 @@ static int serve(const Config *config, GError **error)
         .version = BREAKEVEN_VERSION,
         .build_id = build_id,
         .started_ms = g_get_real_time() / 1000,
+        .query_us = config->numbers[CONFIG_QUERY_MS] * 1000,
     };
     HttpServer *http = start_http(config, tls, &context, error); /* a busy port is said at once */
     if (!http)
@@ -342,6 +354,8 @@ static int detect(int argc, char **argv, GError **error)
 static int serve_or_tell(int argc, char **argv, GError **error)
 {
     g_autoptr(Config) config = config_parse(argc, argv, error);
+    if (config)
+        log_setup(config->log_json ? LOG_JSON : LOG_LOGFMT);
     return config ? run(config, error) : 2;
 }
 

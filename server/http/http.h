@@ -11,6 +11,7 @@
 #include "schema/error.h"
 #include "schema/fault.h"
 #include "server/http/http_peer.h"
+#include "schema/latency.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -190,9 +191,11 @@ void http_append_encoded(GString *out, const char *text);
  * 414 for the target), a Content-Length that is no number (400) or beyond 2^64 (413), a malformed
  * chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed
  * request line, a connection that sends no whole request line within idle_seconds_max +
- * request_seconds_max, one that is silent for idle_seconds_max, and one that takes longer than
+ * head_seconds_max, one that is silent for idle_seconds_max, and one that takes longer than
  * HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that was followed by no
- * whole request within request_seconds_max is answered 408. */
+ * whole head within head_seconds_max, or by no whole request within request_seconds_max, is
+ * answered 408. Where connections_max are open and a further one comes, those are closed without an
+ * answer that have waited longest for a request or for the rest of its head. */
 #define HTTP_CONNECTION_BYTES (128u << 10)
 #define HTTP_TARGET_BYTES_MAX (16u << 10) /* path and query; beyond it 414 */
 #define HTTP_PAIRS_MAX        256u        /* query parameters of a request */
@@ -241,8 +244,15 @@ struct http_options {
     unsigned connections_max;     /* 0: from RLIMIT_NOFILE */
     size_t body_bytes_max;        /* of one request, after decompression; 0: 16 MiB */
     size_t bodies_bytes_max;      /* of all requests in flight; beyond it 503; 0: 256 MiB */
+    unsigned uploads_max;         /* under way at once; beyond it 503; 0: 256 */
+    unsigned head_seconds_max;    /* until a request's head must be whole; 0: 20 */
     unsigned request_seconds_max; /* from the first byte to the whole request; 0: 60 */
     unsigned idle_seconds_max;    /* of a connection; 0: 60 */
+    /* Of one client (http_clients.c), beyond them 429; 0: the default of --help. Requests that come
+     * from this machine without a proxy are exempt, unless limit_loopback. */
+    unsigned client_rate, client_uploads_max, client_connections_max;
+    size_t client_bytes_max;
+    bool limit_loopback;
 };
 
 /* a busy port is an error */
@@ -252,9 +262,41 @@ uint16_t http_server_port(const HttpServer *server);
 void http_server_drain(HttpServer *server, unsigned seconds);
 void http_server_stop(HttpServer *server);
 
+/* What a request was for, by its route; those without one, and those that waited for something to
+ * happen (deferred reads), are told apart. */
+enum http_class {
+    HTTP_CLASS_PAGE,
+    HTTP_CLASS_API,
+    HTTP_CLASS_WRITE,
+    HTTP_CLASS_WAIT,
+    HTTP_CLASS_ASSET,
+    HTTP_CLASS_SERVER, /* what is never kept: health, metrics */
+    HTTP_CLASS_NONE,
+    HTTP_CLASSES
+};
+extern const char *const http_class_names[HTTP_CLASSES];
+
+/* Why a request or connection was turned away before its handler had a say. */
+enum http_refused {
+    HTTP_REFUSED_CLIENT_RATE,
+    HTTP_REFUSED_CLIENT_UPLOADS,
+    HTTP_REFUSED_CLIENT_BYTES,
+    HTTP_REFUSED_CLIENT_CONNECTIONS,
+    HTTP_REFUSED_UPLOADS,
+    HTTP_REFUSED_BODIES,
+    HTTP_REFUSED_WORKERS,
+    HTTP_REFUSED_QUERY_TIME, /* given up in the middle */
+    HTTP_REFUSED_LATE,       /* not whole in time */
+    HTTP_REFUSED_IDLE,       /* a connection that waited longest, in a full house */
+    HTTP_REFUSALS
+};
+extern const char *const http_refused_names[HTTP_REFUSALS];
+
 struct http_status {
-    gint64 requests, responses_by_class[6], bytes_sent, connections, bodies_bytes;
-    gint64 duration_us_sum;
-    gint64 duration_buckets[8]; /* <= 1, 5, 10, 50, 100, 500, 1000 ms, more */
+    gint64 requests, responses_by_class[6], bytes_sent, connections, connections_max, bodies_bytes;
+    gint64 uploads, clients, waiting_for_worker;
+    gint64 refused[HTTP_REFUSALS];
+    gint64 errors[ERROR_KINDS]; /* answered, by kind */
+    struct latency_counts latencies[HTTP_CLASSES];
 };
 void http_server_status(const HttpServer *server, struct http_status *out_status);

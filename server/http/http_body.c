@@ -8,8 +8,12 @@ bool http_body_reserve(HttpRequest *request, size_t bytes, GError **error)
 {
     HttpServer *server = request->server;
     long long max = (long long)server->options.bodies_bytes_max, more = (long long)bytes;
+    if (!http_clients_bytes(request, more, error))
+        return false;
     if (atomic_fetch_add(&server->bodies_bytes, more) + more > max) {
         atomic_fetch_sub(&server->bodies_bytes, more);
+        http_clients_bytes(request, -more, NULL);
+        http_tally_refused(server, HTTP_REFUSED_BODIES);
         g_set_error(error, BREAKEVEN_ERROR, ERROR_BUSY,
                     "the server holds as many uploads as it may at once (%lld bytes): try again "
                     "in %d seconds",
@@ -23,6 +27,7 @@ bool http_body_reserve(HttpRequest *request, size_t bytes, GError **error)
 void http_body_release(HttpRequest *request, size_t bytes)
 {
     atomic_fetch_sub(&request->server->bodies_bytes, (long long)bytes);
+    http_clients_bytes(request, -(gint64)bytes, NULL);
     request->body.reserved_bytes -= bytes;
 }
 
@@ -62,9 +67,18 @@ bool http_body_append(HttpRequest *request, const char *bytes, size_t length, GE
     return true;
 }
 
+void http_body_end_upload(HttpRequest *request)
+{
+    http_clients_end_upload(request);
+    if (request->is_upload)
+        atomic_fetch_sub(&request->server->n_uploads, 1);
+    request->is_upload = false;
+}
+
 void http_body_clear(HttpRequest *request)
 {
     http_body_release(request, request->body.reserved_bytes);
     g_clear_pointer(&request->body.bytes, g_free);
     request->body.length = request->body.capacity = 0;
+    http_body_end_upload(request);
 }

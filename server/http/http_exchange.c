@@ -54,6 +54,7 @@ static enum MHD_Result exchange_head(HttpRequest *request, const char *method)
     request->method = g_strdup(method);
     request->stage = HTTP_STAGE_BODY;
     http_request_locate(request);
+    http_connection_busy(request->connection);
     if (!http_refusal_at_head(request) || body_is_worth_reading(request))
         return MHD_YES;
     request->connection->lingers = true;
@@ -76,6 +77,7 @@ static bool is_slow(const HttpRequest *request)
 {
     return request->match->route->speed == HTTP_SLOW ||
            request->body.length > HTTP_QUICK_BODY_BYTES ||
+           (request->is_upload && atomic_load(&request->server->n_uploads) > HTTP_UPLOADS_QUICK) ||
            (request->body.coding != HTTP_CODING_IDENTITY &&
             request->body.length > HTTP_QUICK_BODY_BYTES / 64);
 }
@@ -92,6 +94,7 @@ static enum MHD_Result exchange_run(HttpRequest *request)
         request->suspended = true;
         MHD_suspend_connection(request->mhd);
         if (!http_workers_push(&server->workers, request)) {
+            http_tally_refused(server, HTTP_REFUSED_WORKERS);
             http_respond_status(request, 503, "%u requests wait already: try again in %d seconds",
                                 HTTP_QUEUE_MAX, HTTP_RETRY_SECONDS);
             http_workers_resume(request);
@@ -132,38 +135,6 @@ enum MHD_Result http_exchange_access(void *loop, struct MHD_Connection *mhd, con
 
 /* ---- The end ---- */
 
-static void count(HttpServer *server, const HttpRequest *request, gint64 duration_us, bool whole)
-{
-    static const gint64 bounds_us[] = {1000, 5000, 10000, 50000, 100000, 500000, 1000000};
-    unsigned status = request->stage == HTTP_STAGE_SEND ? request->answer.status : 0;
-    guint bucket = 0;
-    while (bucket < G_N_ELEMENTS(bounds_us) && duration_us > bounds_us[bucket])
-        bucket++;
-    atomic_fetch_add(&server->total_requests, 1);
-    atomic_fetch_add(&server->by_class[MIN(status / 100, 5u)], 1);
-    atomic_fetch_add(&server->duration_us_sum, duration_us);
-    atomic_fetch_add(&server->duration_buckets[bucket], 1);
-    if (whole)
-        atomic_fetch_add(&server->bytes_sent, (long long)request->answer.length);
-}
-
-static void report(const HttpServer *server, const HttpRequest *request, gint64 duration_us,
-                   bool whole)
-{
-    struct http_log_entry entry = {
-        .request_id = request->id,
-        .method = http_request_method(request),
-        .path = request->path,
-        .client = request->client,
-        .status = request->stage == HTTP_STAGE_SEND ? request->answer.status : 0,
-        .sent_bytes = whole ? (int64_t)request->answer.length : 0,
-        .duration_us = duration_us,
-        .aborted = !whole,
-    };
-    if (server->options.access_log)
-        server->options.access_log(&entry, server->options.app);
-}
-
 void http_exchange_completed(void *loop, struct MHD_Connection *mhd, void **state,
                              enum MHD_RequestTerminationCode code)
 {
@@ -173,13 +144,12 @@ void http_exchange_completed(void *loop, struct MHD_Connection *mhd, void **stat
     if (!request)
         return;
     HttpServer *server = request->server;
-    gint64 now_us = g_get_monotonic_time(), duration_us = now_us - request->started_us;
+    gint64 now_us = g_get_monotonic_time();
     bool whole = request->stage == HTTP_STAGE_SEND &&
                  (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || request->connection->lingers);
-    count(server, request, duration_us, whole);
-    report(server, request, duration_us, whole);
+    http_tally_exchange(request, now_us - request->started_us, whole);
     request->connection->request = NULL;
-    request->connection->since_us = now_us;
+    http_connection_waits(request->connection, now_us);
     *state = NULL;
     http_request_unref(request);
     atomic_fetch_sub(&server->n_requests, 1);

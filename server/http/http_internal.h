@@ -30,7 +30,11 @@
 #define HTTP_EVENT_WAKE   1001u
 #define HTTP_EVENT_DAEMON 1002u
 
-#define HTTP_RETRY_SECONDS 2
+#define HTTP_RETRY_SECONDS        2
+#define HTTP_RETRY_COSTLY_SECONDS 60 /* the same question again would cost the same */
+/* With more uploads than this under way, their handlers leave the event threads to connections and
+ * quick requests, and go to the workers. */
+#define HTTP_UPLOADS_QUICK 64
 #define HTTP_DISCARD_BYTES                                                                         \
     (64u << 10) /* a refused request's body up to this is read, and its connection kept */
 #define HTTP_GZIP_MIN_BYTES 1024u
@@ -45,6 +49,7 @@ struct http_linger {
 
 struct http_incoming {
     int fd;
+    struct http_client *client; /* whose connections it counts among, or NULL */
     struct sockaddr_storage address;
     socklen_t address_length;
 };
@@ -52,14 +57,21 @@ struct http_incoming {
 /* A connection: touched by its event thread only. */
 struct http_connection {
     struct http_loop *loop;
-    struct http_connection *previous, *next;
-    HttpRequest *request; /* in progress, or NULL */
-    gint64 since_us;      /* when it was opened, or its last exchange ended */
+    struct http_connection_list *list;       /* of its loop: where it is */
+    struct http_connection *previous, *next; /* newer, older */
+    HttpRequest *request;                    /* in progress, or NULL */
+    struct http_client *client;              /* whose connections it counts among, or NULL */
+    gint64 since_us;                         /* when it was opened, or its last exchange ended */
     int fd;
-    bool lingers;
+    bool lingers, evicted;
     bool peer_loopback; /* of itself: a listed proxy is not, since anybody may stand behind it */
     bool peer_is_proxy;
     struct in6_addr peer;
+};
+
+/* By since_us. */
+struct http_connection_list {
+    struct http_connection *newest, *oldest;
 };
 
 /* One event thread. */
@@ -72,10 +84,15 @@ struct http_loop {
     void *app_thread;
     atomic_int n_connections;
     atomic_bool deaf; /* has stopped listening for good */
+    atomic_bool look; /* the other one found the house full of its own that cannot go */
     /* its own */
     bool listening, opened;
     gint64 accept_again_us, scanned_us;
-    struct http_connection *connections;
+    gint64 full_until_us; /* the house is full, and nobody in it can go: look again then */
+    struct http_connection_list waiting; /* without a request, or its head is not whole */
+    struct http_connection_list busy;
+    guint n_evicting;            /* of the waiting: closed by us, and not yet gone */
+    struct http_client *opening; /* of the connection that is being opened */
     struct http_linger lingers[HTTP_LINGER_MAX];
     /* shared with the other one, under `lock` */
     pthread_mutex_t lock;
@@ -83,11 +100,18 @@ struct http_loop {
     guint n_inbox;
 };
 
+/* Requests that wait for a worker. */
+enum http_worker_kind { HTTP_WORKER_READS, HTTP_WORKER_UPLOADS, HTTP_WORKER_QUEUES };
+struct http_worker_queue {
+    HttpRequest *head, *tail;
+};
+
 struct http_workers {
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    HttpRequest *head, *tail; /* waiting */
-    guint n_waiting;
+    struct http_worker_queue queues[HTTP_WORKER_QUEUES];
+    guint n_waiting, n_uploading;
+    guint n_taken; /* of the reads, since an upload was taken */
     bool stop;
     unsigned n_threads;
     pthread_t threads[HTTP_WORKERS_MAX];
@@ -112,6 +136,15 @@ struct http_answers {
     size_t bytes;
 };
 
+/* See http_clients.c. Under `lock`. */
+struct http_clients {
+    pthread_mutex_t lock;
+    GHashTable *by_name; /* struct http_client * */
+    GQueue order;        /* the same, most recently seen first; owned */
+};
+#define HTTP_CLIENT_BURST_SECONDS 10 /* so many seconds' requests may come at once */
+#define HTTP_PAYERS_MAX           2u /* an address, and whom its token stands for */
+
 struct http_server {
     struct http_options options; /* its strings are copies */
     HttpRouter *router;
@@ -125,17 +158,20 @@ struct http_server {
     struct http_workers workers;
     struct http_once once;
     struct http_answers answers;
+    struct http_clients clients;
     atomic_ullong next_id;
     atomic_bool draining; /* no new connections, answers close theirs */
     atomic_bool stop;     /* event threads end when nothing is in flight */
-    atomic_llong n_connections, n_requests, bodies_bytes;
+    atomic_llong n_connections, n_requests, bodies_bytes, n_uploads;
     /* requests whose handlers run, here or on a worker, or that are deferred */
     pthread_mutex_t busy_lock;
     pthread_cond_t busy_none;
     guint n_busy;
     bool refuse_busy; /* set by stop: from then on no handler begins */
-    /* counters */
-    atomic_llong total_requests, by_class[6], bytes_sent, duration_us_sum, duration_buckets[8];
+    /* counters: http_tally.c */
+    atomic_llong total_requests, by_class[6], bytes_sent;
+    atomic_llong refused[HTTP_REFUSALS], errors[ERROR_KINDS];
+    struct latency latencies[HTTP_CLASSES];
 };
 
 enum http_stage { HTTP_STAGE_HEAD, HTTP_STAGE_BODY, HTTP_STAGE_RUN, HTTP_STAGE_SEND };
@@ -187,7 +223,13 @@ struct http_request {
     GPtrArray *pairs;
     struct http_body body;
     struct http_answer answer;
-    char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
+    struct http_client *payers[HTTP_PAYERS_MAX]; /* http_clients.c */
+    guint n_payers;
+    bool exempt;            /* from clients' limits: it comes from this machine */
+    bool pays_upload;       /* counts among the uploads of its payers */
+    bool is_upload;         /* … and among the server's */
+    unsigned retry_seconds; /* of Retry-After; 0: HTTP_RETRY_SECONDS */
+    char *kept_name;        /* the answer is to be kept under it; NULL: it is not, or it was */
     void *app_thread;
     enum http_stage stage; /* event thread */
     bool misframed;        /* event thread: where its body ends cannot be known */
@@ -256,6 +298,7 @@ void http_tls_send(gnutls_session_t session, const char *bytes, size_t length);
 bool http_workers_start(struct http_workers *workers, HttpServer *server, GError **error);
 bool http_workers_push(struct http_workers *workers,
                        HttpRequest *request); /* false: the queue is full */
+guint http_workers_waiting(struct http_workers *workers);
 void http_workers_stop(struct http_workers *workers);
 void http_workers_handle(HttpRequest *request,
                          void *app_thread);     /* decodes the body, runs the handler */
@@ -266,6 +309,36 @@ bool http_body_reserve(HttpRequest *request, size_t bytes, GError **error);
 void http_body_release(HttpRequest *request, size_t bytes);
 bool http_body_append(HttpRequest *request, const char *bytes, size_t length, GError **error);
 void http_body_clear(HttpRequest *request);
+void http_body_end_upload(HttpRequest *request); /* it counts among those under way no longer */
+
+/* http_connections.c */
+void http_connection_notify(void *loop, struct MHD_Connection *mhd, void **context,
+                            enum MHD_ConnectionNotificationCode code);
+void http_connection_busy(struct http_connection *connection); /* its request's head is whole */
+void http_connection_waits(struct http_connection *connection, gint64 now_us);
+/* Closes those that have waited longest, until `wanted` are on their way out; how many are. */
+guint http_connections_evict(struct http_loop *loop, guint wanted);
+void http_connections_scan(struct http_loop *loop, gint64 now_us); /* deadlines */
+
+/* http_clients.c. What returns false has answered the request, with 429. */
+void http_clients_init(struct http_clients *clients);
+void http_clients_clear(struct http_clients *clients);
+/* Counts a connection of the address; NULL: it is not counted. Refused ones are to be closed. */
+struct http_client *http_clients_connect(HttpServer *server, const struct sockaddr_storage *address,
+                                         bool *out_refused);
+void http_clients_disconnect(HttpServer *server, struct http_client *client); /* takes NULL */
+bool http_clients_admit_address(HttpRequest *request, bool proxied); /* once a request, first */
+bool http_clients_admit_principal(HttpRequest *request, const char *principal);
+bool http_clients_upload(HttpRequest *request); /* one begins */
+/* More or, below 0, fewer bytes of its body are held; ERROR_LIMITED. */
+bool http_clients_bytes(HttpRequest *request, gint64 more, GError **error);
+void http_clients_end_upload(HttpRequest *request);
+void http_clients_leave(HttpRequest *request); /* at its end */
+
+/* http_tally.c */
+void http_tally_refused(HttpServer *server, enum http_refused reason);
+void http_tally_error(HttpServer *server, enum breakeven_error kind);
+void http_tally_exchange(HttpRequest *request, gint64 duration_us, bool whole); /* at its end */
 
 /* http_gzip.c */
 bool http_body_decode(HttpRequest *request,

@@ -3,10 +3,7 @@
  * ours that holds the daemon's epoll descriptor, the listen socket, an eventfd and lingering
  * sockets. MHD_run never blocks: libmicrohttpd's internal epoll thread stalls when exactly 128
  * events (or a multiple) are ready, since it waits again with its full timeout before it serves
- * them.
- *
- * Also the deadlines, which libmicrohttpd does not have: it only knows how long a connection was
- * silent, so that a byte now and then keeps one for ever. */
+ * them. */
 #include "server/http/http_internal.h"
 #include <errno.h>
 #include <sys/epoll.h>
@@ -18,84 +15,7 @@
 #define SCAN_MS    250
 #define FLUSH_US   (2 * G_USEC_PER_SEC) /* after the stop, for answers that are still being sent */
 
-/* ---- Connections ---- */
-
-static void connection_open(struct http_loop *loop, struct MHD_Connection *mhd, void **context)
-{
-    struct http_connection *connection = g_new0(struct http_connection, 1);
-    connection->loop = loop;
-    connection->since_us = g_get_monotonic_time();
-    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    const struct sockaddr *peer =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
-    connection->peer_is_proxy =
-        http_peer_of_socket(peer, &connection->peer) &&
-        http_proxies_contain(loop->server->options.proxies, &connection->peer);
-    connection->peer_loopback = http_listen_is_loopback(peer) && !connection->peer_is_proxy;
-    connection->next = loop->connections;
-    if (connection->next)
-        connection->next->previous = connection;
-    loop->connections = connection;
-    loop->opened = true;
-    *context = connection;
-}
-
-static void connection_closed(struct http_loop *loop, struct http_connection *connection)
-{
-    if (connection->lingers)
-        http_linger_begin(loop, connection->fd);
-    if (connection->next)
-        connection->next->previous = connection->previous;
-    if (connection->previous)
-        connection->previous->next = connection->next;
-    else
-        loop->connections = connection->next;
-    g_free(connection);
-    atomic_fetch_sub(&loop->n_connections, 1);
-    atomic_fetch_sub(&loop->server->n_connections, 1);
-}
-
-static void on_connection(void *data, struct MHD_Connection *mhd, void **context,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    struct http_loop *loop = data;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        connection_open(loop, mhd, context);
-    } else {
-        connection_closed(loop, *context);
-        *context = NULL;
-    }
-}
-
-/* ---- Deadlines ---- */
-
-static void request_is_late(struct http_connection *connection)
-{
-    HttpRequest *request = connection->request;
-    if (!request->answer.given)
-        http_respond_status(request, 408, "the request was not whole after %u seconds",
-                            request->server->options.request_seconds_max);
-    http_refusal_send_raw(request);
-    shutdown(connection->fd, SHUT_RDWR); /* libmicrohttpd sees the end, and closes */
-}
-
-static void connection_scan(struct http_connection *connection, gint64 now_us)
-{
-    const struct http_options *options = &connection->loop->server->options;
-    const HttpRequest *request = connection->request;
-    gint64 request_us = (gint64)options->request_seconds_max * G_USEC_PER_SEC;
-    gint64 idle_us = (gint64)options->idle_seconds_max * G_USEC_PER_SEC;
-    if (!request) {
-        if (now_us - connection->since_us > idle_us + request_us)
-            shutdown(connection->fd, SHUT_RDWR);
-    } else if (request->stage == HTTP_STAGE_HEAD || request->stage == HTTP_STAGE_BODY) {
-        if (now_us - request->started_us > request_us)
-            request_is_late(connection);
-    } else if (request->stage == HTTP_STAGE_SEND) {
-        if (now_us - request->answered_us > HTTP_SEND_FACTOR * request_us)
-            shutdown(connection->fd, SHUT_RDWR);
-    }
-}
+/* ---- The loop ---- */
 
 static void loop_scan(struct http_loop *loop)
 {
@@ -103,12 +23,9 @@ static void loop_scan(struct http_loop *loop)
     if (now_us - loop->scanned_us < SCAN_MS * 1000)
         return;
     loop->scanned_us = now_us;
-    for (struct http_connection *at = loop->connections; at; at = at->next)
-        connection_scan(at, now_us);
+    http_connections_scan(loop, now_us);
     http_linger_scan(loop, now_us);
 }
-
-/* ---- The loop ---- */
 
 void http_loop_wake(struct http_loop *loop)
 {
@@ -120,7 +37,7 @@ void http_loop_wake(struct http_loop *loop)
 static int loop_timeout_ms(struct http_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG daemon_ms;
-    int timeout_ms = loop->connections ? SCAN_MS : 1000;
+    int timeout_ms = loop->waiting.newest || loop->busy.newest ? SCAN_MS : 1000;
     if (MHD_get_timeout(loop->daemon, &daemon_ms) == MHD_YES &&
         daemon_ms < (MHD_UNSIGNED_LONG_LONG)timeout_ms)
         timeout_ms = (int)daemon_ms;
@@ -137,6 +54,8 @@ static void loop_event(struct http_loop *loop, uint64_t what)
     } else if (what == HTTP_EVENT_WAKE) {
         ssize_t n = read(loop->wake_fd, &drained, sizeof drained);
         (void)n;
+        if (atomic_exchange(&loop->look, false))
+            http_accept_ready(loop);
     }
 }
 
@@ -201,7 +120,7 @@ static struct MHD_Daemon *daemon_start(struct http_loop *loop)
         MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds_max, MHD_OPTION_URI_LOG_CALLBACK,
         http_exchange_target, loop, MHD_OPTION_UNESCAPE_CALLBACK, keep_encoded, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, http_exchange_completed, loop, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        http_connection_notify, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
         options->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, http_tls_callback(),
         MHD_OPTION_HTTPS_PRIORITIES, HTTP_TLS_PRIORITIES, MHD_OPTION_END);
 }

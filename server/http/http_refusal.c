@@ -144,6 +144,23 @@ static bool coding_is_refused(HttpRequest *request, const char *coding)
     return true;
 }
 
+/* An upload is under way from here until it is answered: these are all that wait for the store. */
+static bool upload_is_refused(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    long long max = server->options.uploads_max;
+    if (!http_clients_upload(request))
+        return true;
+    request->is_upload = true;
+    if (atomic_fetch_add(&server->n_uploads, 1) < max)
+        return false;
+    http_body_end_upload(request);
+    http_tally_refused(server, HTTP_REFUSED_UPLOADS);
+    http_respond_status(request, 503, "%lld uploads are under way already: try again in %d seconds",
+                        max, HTTP_RETRY_SECONDS);
+    return true;
+}
+
 static bool body_is_refused(HttpRequest *request, const struct head *head)
 {
     size_t max = request->server->options.body_bytes_max;
@@ -162,10 +179,11 @@ static bool body_is_refused(HttpRequest *request, const struct head *head)
                             length, max);
         return true;
     }
-    if (coding_is_refused(request, head->coding))
+    if (coding_is_refused(request, head->coding) || upload_is_refused(request))
         return true;
     if (http_body_reserve(request, (size_t)length, &error))
         return false;
+    http_body_end_upload(request);
     http_respond_error(request, error, NULL);
     return true;
 }
@@ -174,7 +192,8 @@ bool http_refusal_at_head(HttpRequest *request)
 {
     struct head head = {0};
     MHD_get_connection_values(request->mhd, MHD_HEADER_KIND, head_take, &head);
-    return framing_is_refused(request, &head) || route_is_refused(request) ||
+    return framing_is_refused(request, &head) ||
+           !http_clients_admit_address(request, head.proxied) || route_is_refused(request) ||
            query_is_refused(request) || access_is_refused(request, &head) ||
            body_is_refused(request, &head);
 }

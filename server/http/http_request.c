@@ -52,6 +52,7 @@ void http_request_unref(HttpRequest *request)
         return;
     http_once_keep(request);
     http_body_clear(request);
+    http_clients_leave(request);
     http_response_clear(request);
     http_match_free(request->match);
     if (request->pairs)

@@ -114,8 +114,9 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
     GString *body = g_string_new(NULL);
     bool json = http_is_api(request);
     g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
-    if (status == 503) {
-        g_autofree char *seconds = g_strdup_printf("%d", HTTP_RETRY_SECONDS);
+    if (status == 503 || status == 429) {
+        g_autofree char *seconds = g_strdup_printf(
+            "%u", request->retry_seconds ? request->retry_seconds : HTTP_RETRY_SECONDS);
         http_response_header(request, "Retry-After", seconds);
     }
     if (json)
@@ -127,12 +128,36 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
     http_respond(request, status, json ? "application/problem+json" : HTTP_HTML, body);
 }
 
+/* Says by what the question can be made smaller: by what its route takes. */
+static void respond_costly(HttpRequest *request, const GError *error)
+{
+    const char *taken = request->match ? request->match->route->query : NULL;
+    g_auto(GStrv) names = g_strsplit_set(taken ? taken : "", " +", -1);
+    g_autoptr(GString) detail = g_string_new(NULL);
+    g_string_printf(detail, "%s %s: %s. Ask for less", request->method, request->path,
+                    error->message);
+    if (taken && *taken)
+        g_string_append(detail, ": narrow it by");
+    else
+        g_string_append(detail, ": choose one benchmark, one machine, or fewer parameters");
+    for (char **name = names; *name; name++)
+        if (**name)
+            g_string_append_printf(detail, " %s", *name);
+    http_tally_refused(request->server, HTTP_REFUSED_QUERY_TIME);
+    request->retry_seconds = HTTP_RETRY_COSTLY_SECONDS;
+    respond_problem(request, 503, detail->str, NULL);
+}
+
 void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults)
 {
     unsigned status = problem_status(error);
     if (status == 500)
         http_server_log(request->server, "request %s: %s", request->id, error->message);
-    respond_problem(request, status, error->message, faults);
+    http_tally_error(request->server, problem_kind(error));
+    if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_COSTLY))
+        respond_costly(request, error);
+    else
+        respond_problem(request, status, error->message, faults);
 }
 
 void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...)
@@ -141,6 +166,7 @@ void http_respond_status(HttpRequest *request, unsigned status, const char *deta
     va_start(arguments, detail_format);
     g_autofree char *detail = g_strdup_vprintf(detail_format, arguments);
     va_end(arguments);
+    http_tally_error(request->server, problem_kind_of_status(status));
     respond_problem(request, status, detail, NULL);
 }
 

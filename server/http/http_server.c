@@ -11,8 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FILES_RESERVED                                                                             \
-    128u /* of the limit on open files: for the store, the log, lingering sockets */
+/* Of the limit on open files: for the log, lingering sockets and those being closed; and for each
+ * thread's connection to the store. */
+#define FILES_RESERVED     384u
+#define FILES_PER_WORKER   6u
+#define CONNECTIONS_MAX    100000u
+#define CLIENT_RATE        200u
+#define CLIENT_UPLOADS_MAX 64u
+#define UPLOADS_MAX        256u
 
 void http_server_log(const HttpServer *server, const char *format, ...)
 {
@@ -44,14 +50,44 @@ void http_server_leave(HttpServer *server)
 
 /* ---- Start ---- */
 
-static unsigned connections_by_limit(void)
+/* What the limit on open files allows; where that is low, half of it. */
+static unsigned connections_by_limit(unsigned n_workers)
 {
     struct rlimit limit;
+    rlim_t reserved = FILES_RESERVED + FILES_PER_WORKER * n_workers;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return FILES_RESERVED;
-    if (limit.rlim_cur < 2 * FILES_RESERVED) /* the store needs its own, however few there are */
-        return (unsigned)MAX(limit.rlim_cur / 2, (rlim_t)4);
-    return (unsigned)MIN(limit.rlim_cur - FILES_RESERVED, (rlim_t)100000);
+        return (unsigned)reserved;
+    rlim_t left = limit.rlim_cur > 2 * reserved ? limit.rlim_cur - reserved : limit.rlim_cur / 2;
+    return (unsigned)CLAMP(left, (rlim_t)4, (rlim_t)CONNECTIONS_MAX);
+}
+
+static unsigned or_default(unsigned value, unsigned fallback)
+{
+    return value ? value : fallback;
+}
+
+/* Where 0 says that the default is wanted. */
+static void limits_default(HttpServer *server)
+{
+    struct http_options *own = &server->options;
+    own->n_workers = CLAMP(or_default(own->n_workers, 2), 1u, HTTP_WORKERS_MAX);
+    unsigned connections_max = connections_by_limit(own->n_workers);
+    if (own->connections_max > connections_max)
+        http_server_log(server, "%u connections are more than the limit on open files allows: %u",
+                        own->connections_max, connections_max);
+    own->connections_max = MIN(or_default(own->connections_max, connections_max), connections_max);
+    own->body_bytes_max = own->body_bytes_max ? own->body_bytes_max : (size_t)16 << 20;
+    own->bodies_bytes_max = own->bodies_bytes_max ? own->bodies_bytes_max : (size_t)256 << 20;
+    own->uploads_max = or_default(own->uploads_max, UPLOADS_MAX);
+    own->request_seconds_max = or_default(own->request_seconds_max, 60);
+    own->idle_seconds_max = or_default(own->idle_seconds_max, 60);
+    own->head_seconds_max = MIN(or_default(own->head_seconds_max, 20), own->request_seconds_max);
+    own->client_rate = or_default(own->client_rate, CLIENT_RATE);
+    own->client_uploads_max = or_default(own->client_uploads_max, CLIENT_UPLOADS_MAX);
+    own->client_connections_max =
+        or_default(own->client_connections_max, MAX(own->connections_max / 4, 1u));
+    own->client_bytes_max =
+        own->client_bytes_max ? own->client_bytes_max : own->bodies_bytes_max / 2;
 }
 
 static void options_copy(HttpServer *server, const struct http_options *options)
@@ -68,14 +104,7 @@ static void options_copy(HttpServer *server, const struct http_options *options)
     if (server->has_token)
         access_token_digest(options->write_token, strlen(options->write_token),
                             server->token_digest);
-    own->n_workers = CLAMP(options->n_workers ? options->n_workers : 2u, 1u, HTTP_WORKERS_MAX);
-    own->connections_max =
-        options->connections_max ? options->connections_max : connections_by_limit();
-    own->body_bytes_max = options->body_bytes_max ? options->body_bytes_max : (size_t)16 << 20;
-    own->bodies_bytes_max =
-        options->bodies_bytes_max ? options->bodies_bytes_max : (size_t)256 << 20;
-    own->request_seconds_max = options->request_seconds_max ? options->request_seconds_max : 60;
-    own->idle_seconds_max = options->idle_seconds_max ? options->idle_seconds_max : 60;
+    limits_default(server);
 }
 
 static HttpServer *server_new(const struct http_options *options)
@@ -87,6 +116,7 @@ static HttpServer *server_new(const struct http_options *options)
     pthread_mutex_init(&server->busy_lock, NULL);
     http_once_init(&server->once);
     http_answers_init(&server->answers);
+    http_clients_init(&server->clients);
     pthread_cond_init(&server->busy_none, NULL);
     pthread_mutex_init(&server->workers.lock, NULL);
     pthread_cond_init(&server->workers.wake, NULL);
@@ -153,24 +183,6 @@ uint16_t http_server_port(const HttpServer *server)
     return server->port;
 }
 
-/* ---- Status ---- */
-
-void http_server_status(const HttpServer *server, struct http_status *out_status)
-{
-    HttpServer *from = (HttpServer *)(gsize)server; /* C17's atomic_load takes no const */
-    *out_status = (struct http_status){
-        .requests = atomic_load(&from->total_requests),
-        .bytes_sent = atomic_load(&from->bytes_sent),
-        .connections = atomic_load(&from->n_connections),
-        .bodies_bytes = atomic_load(&from->bodies_bytes),
-        .duration_us_sum = atomic_load(&from->duration_us_sum),
-    };
-    for (int i = 0; i < 6; i++)
-        out_status->responses_by_class[i] = atomic_load(&from->by_class[i]);
-    for (int i = 0; i < 8; i++)
-        out_status->duration_buckets[i] = atomic_load(&from->duration_buckets[i]);
-}
-
 /* ---- Drain and stop ---- */
 
 static void wake_all(HttpServer *server)
@@ -230,6 +242,7 @@ static void server_free(HttpServer *server)
     g_strfreev(server->cors_origins);
     http_once_clear(&server->once);
     http_answers_clear(&server->answers);
+    http_clients_clear(&server->clients);
     g_free(server);
 }
 

@@ -7,6 +7,8 @@
  * at any moment, so a worker holds a reference while it looks. */
 #include "server/http/http_internal.h"
 
+#define READS_IN_A_ROW 4u
+
 void http_workers_handle(HttpRequest *request, void *app_thread)
 {
     g_autoptr(GError) error = NULL;
@@ -42,17 +44,25 @@ void http_request_finish(HttpRequest *request)
         http_workers_resume(request);
 }
 
+/* ---- The queues ---- */
+
+static enum http_worker_kind kind_of(const HttpRequest *request)
+{
+    return request->is_upload ? HTTP_WORKER_UPLOADS : HTTP_WORKER_READS;
+}
+
 bool http_workers_push(struct http_workers *workers, HttpRequest *request)
 {
+    struct http_worker_queue *queue = &workers->queues[kind_of(request)];
     pthread_mutex_lock(&workers->lock);
     bool room = workers->n_waiting < HTTP_QUEUE_MAX;
     if (room) {
         request->next = NULL;
-        if (workers->tail)
-            workers->tail->next = request;
+        if (queue->tail)
+            queue->tail->next = request;
         else
-            workers->head = request;
-        workers->tail = request;
+            queue->head = request;
+        queue->tail = request;
         workers->n_waiting++;
         pthread_cond_signal(&workers->wake);
     }
@@ -60,19 +70,55 @@ bool http_workers_push(struct http_workers *workers, HttpRequest *request)
     return room;
 }
 
-static HttpRequest *workers_take(struct http_workers *workers)
+guint http_workers_waiting(struct http_workers *workers)
 {
     pthread_mutex_lock(&workers->lock);
-    while (!workers->head && !workers->stop)
+    guint n = workers->n_waiting;
+    pthread_mutex_unlock(&workers->lock);
+    return n;
+}
+
+/* Reads go first, since people wait for them, but not for ever: after READS_IN_A_ROW of them an
+ * upload has its turn. And one worker always is for reads, where there are several. NULL: there is
+ * nothing that may be taken now. Under the lock. */
+static struct http_worker_queue *queue_next(struct http_workers *workers)
+{
+    struct http_worker_queue *reads = &workers->queues[HTTP_WORKER_READS];
+    struct http_worker_queue *uploads = &workers->queues[HTTP_WORKER_UPLOADS];
+    guint uploading_max = MAX(workers->server->options.n_workers, 2u) - 1;
+    bool may_upload = uploads->head && workers->n_uploading < uploading_max;
+    if (may_upload && (!reads->head || workers->n_taken >= READS_IN_A_ROW))
+        return uploads;
+    return reads->head ? reads : NULL;
+}
+
+static HttpRequest *workers_take(struct http_workers *workers)
+{
+    struct http_worker_queue *queue;
+    HttpRequest *request = NULL;
+    pthread_mutex_lock(&workers->lock);
+    while (!(queue = queue_next(workers)) && !workers->stop)
         pthread_cond_wait(&workers->wake, &workers->lock);
-    HttpRequest *request = workers->head;
-    if (request) {
-        workers->head = request->next;
-        workers->tail = workers->head ? workers->tail : NULL;
+    if (queue) {
+        bool is_upload = queue == &workers->queues[HTTP_WORKER_UPLOADS];
+        request = queue->head;
+        queue->head = request->next;
+        queue->tail = queue->head ? queue->tail : NULL;
         workers->n_waiting--;
+        workers->n_uploading += is_upload;
+        workers->n_taken = is_upload ? 0 : workers->n_taken + 1;
     }
     pthread_mutex_unlock(&workers->lock);
     return request;
+}
+
+/* An upload was handled: another one may be waiting for that. */
+static void upload_ended(struct http_workers *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    workers->n_uploading--;
+    pthread_cond_signal(&workers->wake);
+    pthread_mutex_unlock(&workers->lock);
 }
 
 struct worker_start {
@@ -85,13 +131,17 @@ static void *worker_main(void *data)
     g_autofree struct worker_start *start = data;
     HttpRequest *request;
     while ((request = workers_take(start->workers))) {
-        if (request->stage == HTTP_STAGE_SEND) { /* another piece of what is being sent */
+        if (request->stage ==
+            HTTP_STAGE_SEND) { /* always a read: another piece of what is being sent */
             http_stream_make(request, start->app_thread);
             http_workers_resume(request);
             continue;
         }
+        bool is_upload = kind_of(request) == HTTP_WORKER_UPLOADS;
         http_request_ref(request);
         http_workers_handle(request, start->app_thread);
+        if (is_upload)
+            upload_ended(start->workers);
         if (!(atomic_load(&request->phase) & HTTP_PHASE_DEFERRED))
             http_workers_resume(request);
         http_request_unref(request);

@@ -24,7 +24,10 @@ unsigned problem_status(const GError *error)
         return 413;
     case ERROR_UNSUPPORTED:
         return 415;
+    case ERROR_LIMITED:
+        return 429;
     case ERROR_BUSY:
+    case ERROR_COSTLY:
     case ERROR_UNAVAILABLE:
         return 503;
     case ERROR_FULL:
@@ -33,6 +36,42 @@ unsigned problem_status(const GError *error)
         return 500;
     }
     return 500;
+}
+
+enum breakeven_error problem_kind(const GError *error)
+{
+    return error->domain == BREAKEVEN_ERROR ? (enum breakeven_error)error->code : ERROR_INTERNAL;
+}
+
+enum breakeven_error problem_kind_of_status(unsigned status)
+{
+    switch (status) {
+    case 401:
+        return ERROR_UNAUTHORIZED;
+    case 403:
+        return ERROR_FORBIDDEN;
+    case 404:
+        return ERROR_NOT_FOUND;
+    case 409:
+        return ERROR_CONFLICT;
+    case 413:
+    case 414:
+        return ERROR_TOO_LARGE;
+    case 405:
+    case 415:
+    case 501:
+        return ERROR_UNSUPPORTED;
+    case 422:
+        return ERROR_INVALID;
+    case 429:
+        return ERROR_LIMITED;
+    case 503:
+        return ERROR_BUSY;
+    case 507:
+        return ERROR_FULL;
+    default:
+        return status < 500 ? ERROR_SYNTAX : ERROR_INTERNAL;
+    }
 }
 
 const char *problem_title(unsigned status)
@@ -52,6 +91,7 @@ const char *problem_title(unsigned status)
                   {414, "URI Too Long"},
                   {415, "Unsupported Media Type"},
                   {422, "Unprocessable Content"},
+                  {429, "Too Many Requests"},
                   {500, "Internal Server Error"},
                   {501, "Not Implemented"},
                   {503, "Service Unavailable"},

@@ -5,8 +5,11 @@
 #include "schema/error.h"
 #include "schema/fault.h"
 
-unsigned problem_status(const GError *error); /* 500 for a foreign domain */
-const char *problem_title(unsigned status);   /* the status's reason phrase */
+unsigned problem_status(const GError *error);           /* 500 for a foreign domain */
+enum breakeven_error problem_kind(const GError *error); /* ERROR_INTERNAL for a foreign domain */
+/* The kind that a status which no error stands behind is counted as. */
+enum breakeven_error problem_kind_of_status(unsigned status);
+const char *problem_title(unsigned status); /* the status's reason phrase */
 
 /* {"type":"about:blank","title":…,"status":…,"detail":…,"request_id":…,"errors":[{"pointer":…,"detail":…}]};
  * with "errors_found" where more faults were found than are listed. `faults` may be NULL. */

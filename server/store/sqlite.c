@@ -4,6 +4,7 @@
  * are off. */
 #include "server/store/sqlite.h"
 #include "server/store/sqlite_backup.h"
+#include "server/store/sqlite_deadline.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -31,6 +32,10 @@ static enum breakeven_error kind_of(int extended_code, int system_errno)
 bool sqlite_fail(sqlite3 *db, const char *doing, GError **error)
 {
     int code = sqlite3_extended_errcode(db), system_errno = sqlite3_system_errno(db);
+    if (code == SQLITE_INTERRUPT) {
+        sqlite_deadline_tell(error);
+        return false;
+    }
     enum breakeven_error kind = kind_of(code, system_errno);
     const char *says = sqlite3_errmsg(db);
     if (kind == ERROR_FULL)

@@ -61,7 +61,8 @@ void sqlite_bind(sqlite3_stmt *statement, const char *format, ...);
 bool sqlite_run(sqlite3_stmt *statement, GError **error);
 
 /* ERROR_FULL where the disk is full, ERROR_UNAVAILABLE where it fails, ERROR_BUSY where memory or a
- * lock is not to be had now, else ERROR_INTERNAL; `doing` completes "cannot …". Returns false. */
+ * lock is not to be had now, ERROR_COSTLY where its deadline was over (sqlite_deadline.h), else
+ * ERROR_INTERNAL; `doing` completes "cannot …". Returns false. */
 bool sqlite_fail(sqlite3 *db, const char *doing, GError **error);
 
 /* To be asked after the texts and blobs of a single row were taken: where memory ran out meanwhile,

@@ -8,6 +8,7 @@
 #include "server/store/store_internal.h"
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define BATCH_RUNS_MAX          128u
@@ -235,8 +236,10 @@ static void move_lines(Store *store)
 static void commit_batch(Store *store, GPtrArray *batch)
 {
     g_autoptr(GError) error = NULL;
+    gint64 began_us = g_get_monotonic_time();
     store->writer.version = version_after(store->catalogue->version);
     bool stored = perform_guarded(store, batch, &error);
+    latency_add(&store->transactions, g_get_monotonic_time() - began_us);
     if (stored)
         staging_apply(&store->writer.staging, store->writer.version);
     else
@@ -477,14 +480,25 @@ static gint64 file_time(const char *path, const char *suffix)
     return stat(name, &status) == 0 ? (gint64)status.st_mtime : 0;
 }
 
+/* What this process may still write there. */
+static gint64 disk_free_bytes(const char *path)
+{
+    struct statvfs status;
+    return statvfs(path, &status) == 0 ? (gint64)(status.f_bavail * status.f_frsize) : 0;
+}
+
 void store_status(Store *store, struct store_status *out_status)
 {
     *out_status = (struct store_status){.database_bytes = file_bytes(store->path, ""),
                                         .wal_bytes = file_bytes(store->path, "-wal"),
+                                        .disk_free_bytes = disk_free_bytes(store->path),
                                         .backup_s = file_time(store->path, STORE_BACKUP_NOTE)};
+    latency_read(&store->transactions, &out_status->transactions);
     pthread_mutex_lock(&store->mutex);
     out_status->can_write =
         store->failed_us == 0 || g_get_monotonic_time() - store->failed_us > RETRY_US;
+    const struct store_write *first = g_queue_peek_head(&store->waiting);
+    out_status->waited_us = first ? g_get_monotonic_time() - first->queued_us : 0;
     out_status->queued_writes = store->queued_writes;
     out_status->queued_bytes = store->queued_bytes;
     out_status->commits = store->commits;

@@ -15,6 +15,7 @@
  * catalogue. */
 #pragma once
 
+#include "schema/latency.h"
 #include "schema/rules.h"
 #include "schema/run.h"
 #include "schema/summary.h"
@@ -232,6 +233,9 @@ void store_put_rename(Store *store, struct store_rename *rename, store_done_fn d
 /* ---- Reading ---- */
 
 StoreReader *store_reader_new(Store *store, GError **error);
+/* How long one snapshot's questions to the rows may take, from its beginning: later ones are given
+ * up as ERROR_COSTLY, in the middle of a statement too. 0 (at first): any time. */
+void store_reader_limit(StoreReader *reader, int64_t max_us);
 void store_reader_free(StoreReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreReader, store_reader_free)
 
@@ -363,7 +367,9 @@ struct store_status {
     bool can_write;
     gint64 queued_writes, queued_bytes;
     gint64 commits, runs_stored, runs_refused; /* transactions, runs: since the start */
-    gint64 database_bytes, wal_bytes;
+    struct latency_counts transactions; /* how long they took, from their begin to the disk */
+    gint64 waited_us;                   /* of the write that is first in the queue; 0: none */
+    gint64 database_bytes, wal_bytes, disk_free_bytes;
     gint64 backup_s; /* when the latest backup was taken, since 1970 UTC; 0: none is known */
     guint n_projects, n_machines, n_series, n_runs, n_commits;
 };

@@ -2,6 +2,7 @@
  * What the files of the store share of a Store. */
 #pragma once
 
+#include "server/store/sqlite_deadline.h"
 #include "server/store/sqlite_read.h"
 #include "server/store/store_write.h"
 
@@ -28,12 +29,14 @@ struct store {
     bool dirty;       /* something was committed since the latest checkpoint */
     gint64 failed_us; /* monotonic time of the last write that failed; 0: the last one worked */
     gint64 commits, runs_stored, runs_refused;
+    struct latency transactions; /* counted by the writer, atomically */
 };
 
 struct store_reader {
     Store *store;
     SqliteReader *rows;
     SqliteVerdictReader *verdicts;
+    struct sqlite_deadline deadline;
     StoreSnapshot *open; /* at most one at a time */
 };
 

@@ -5,6 +5,7 @@
 static void enqueue(Store *store, struct store_write *write)
 {
     pthread_mutex_lock(&store->mutex);
+    write->queued_us = g_get_monotonic_time();
     bool room = store->queued_bytes + write->bytes <= store->queue_bytes_max && !store->closing;
     if (room) {
         g_queue_push_tail(&store->waiting, write);

@@ -22,7 +22,13 @@ StoreReader *store_reader_new(Store *store, GError **error)
     }
     StoreReader *reader = g_new0(StoreReader, 1);
     *reader = (StoreReader){.store = store, .rows = rows, .verdicts = verdicts};
+    sqlite_deadline_watch(&reader->deadline, sqlite_reader_db(rows));
     return reader;
+}
+
+void store_reader_limit(StoreReader *reader, int64_t max_us)
+{
+    reader->deadline.max_us = max_us;
 }
 
 void store_reader_free(StoreReader *reader)
@@ -46,6 +52,7 @@ StoreSnapshot *store_snapshot_begin(StoreReader *reader, GError **error)
     snapshot->reader = reader;
     snapshot->catalogue = reader->store->catalogue;
     reader->open = snapshot;
+    sqlite_deadline_begin(&reader->deadline);
     catalogue_read_lock(snapshot->catalogue);
     return snapshot;
 }
@@ -55,6 +62,7 @@ void store_snapshot_end(StoreSnapshot *snapshot)
     if (!snapshot)
         return;
     catalogue_unlock(snapshot->catalogue);
+    snapshot->reader->deadline.until_us = 0;
     if (snapshot->reading)
         sqlite_reader_end(snapshot->reader->rows);
     snapshot->reader->open = NULL;
@@ -73,6 +81,8 @@ bool store_snapshot_give_way(StoreSnapshot *snapshot, GError **error)
 
 SqliteReader *store_snapshot_rows(StoreSnapshot *snapshot, GError **error)
 {
+    if (snapshot->reading && !sqlite_deadline_check(&snapshot->reader->deadline, error))
+        return NULL;
     if (!snapshot->reading && !sqlite_reader_begin(snapshot->reader->rows, error))
         return NULL;
     snapshot->reading = true;

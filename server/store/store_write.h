@@ -42,6 +42,7 @@ struct store_write {
     struct store_head_write *head;             /* WRITE_HEAD */
     struct store_annotation_write *annotation; /* WRITE_ANNOTATION */
     gint64 bytes;                              /* about what it holds in memory */
+    gint64 queued_us;                          /* monotonic */
     store_done_fn done;
     void *user;
     /* What became of it. */

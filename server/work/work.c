@@ -174,6 +174,7 @@ static bool write_judgement(Work *work, struct store_judgement *judgement)
 struct next {
     GArray *series;
     int64_t run_seq;
+    int64_t received_ms; /* of that run */
 };
 
 #define SERIES_AT_ONCE 64u
@@ -187,6 +188,8 @@ static bool find_next(Work *work, struct next *next, GError **error)
     g_autoptr(GArray) runs = next->series ? store_analysis_queue(snapshot, 1, error) : NULL;
     if (runs && runs->len > 0)
         next->run_seq = g_array_index(runs, int64_t, 0);
+    const struct store_run *run = store_run_by_seq(snapshot, next->run_seq);
+    next->received_ms = run ? run->received_ms : 0;
     return runs != NULL;
 }
 
@@ -230,6 +233,13 @@ static bool give_up(Work *work, int64_t run_seq, const GError *error)
     return write_judgement(work, judgement);
 }
 
+static void say_oldest(Work *work, int64_t received_ms)
+{
+    pthread_mutex_lock(&work->mutex);
+    work->status.oldest_ms = received_ms;
+    pthread_mutex_unlock(&work->mutex);
+}
+
 /* False where nothing waits, or where something failed. */
 static bool step(Work *work, bool *out_failed)
 {
@@ -237,6 +247,8 @@ static bool step(Work *work, bool *out_failed)
     g_autoptr(GError) error = NULL;
     bool fine = find_next(work, &next, &error);
     bool any = fine && (next.series->len > 0 || next.run_seq > 0);
+    if (fine)
+        say_oldest(work, next.received_ms);
     bool judged = any && judge(work, &next, &error);
     bool is_run = any && next.series->len == 0;
     g_clear_pointer(&next.series, g_array_unref);

@@ -38,5 +38,6 @@ Retention *work_retention(Work *work);
 struct work_status {
     gint64 runs_judged, series_judged, failures; /* since the start */
     gint64 commits_streamed;                     /* through detectors, for those series */
+    gint64 oldest_ms; /* when the run was received that is judged next, since 1970 UTC; 0: none */
 };
 void work_status(Work *work, struct work_status *out_status); /* any thread */

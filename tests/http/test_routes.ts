@@ -149,10 +149,4 @@ test("health, readiness and metrics", async () => {
   assert.ok(value("breakeven_store_runs_stored_total") >= 2);
   assert.ok(value("breakeven_http_requests_total") > 10);
   assert.equal(value("breakeven_store_writable"), 1);
-  const buckets = [...metrics.matchAll(/_bucket\{le="([^"]+)"\} (\d+)/g)].map((m) => Number(m[2]));
-  assert.equal(buckets.length, 8);
-  assert.deepEqual(buckets, [...buckets].sort((a, b) => a - b), "buckets are cumulative");
-  assert.equal(buckets[7], value("breakeven_http_request_duration_seconds_count"));
-  for (const line of metrics.trimEnd().split("\n"))
-    assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"\})? -?[0-9.e+-]+)$/);
 });

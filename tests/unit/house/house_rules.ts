@@ -174,10 +174,9 @@ export function lockFilesNameNoHost(tree: Tree): string[] {
   return [...tree].filter(([path, text]) => path.endsWith("package-lock.json") && text.includes('"resolved"')).map(([path]) => `${path}: names a registry ("resolved")`);
 }
 
-/** Every path in backticks in the README is a file or folder of the tree; {a,b} and * stand for several. */
+/** Every path in backticks in the READMEs is a file or folder of the tree; {a,b} and * stand for several. */
 export function readmeNamesExistingFiles(tree: Tree): string[] {
   const paths = [...tree.keys()];
-  const named = [...(tree.get("README.md") ?? "").matchAll(/`((?:schema|server|runner|web|deploy|tests)\/[^`\s]*)`/g)].map((m) => m[1]!);
   const expand = (p: string): string[] => {
     const brace = /^(.*)\{([^}]*)\}(.*)$/.exec(p);
     return brace ? brace[2]!.split(",").flatMap((choice) => expand(brace[1]! + choice + brace[3]!)) : [p];
@@ -186,5 +185,23 @@ export function readmeNamesExistingFiles(tree: Tree): string[] {
     const pattern = new RegExp("^" + p.replace(/[.+?^$()|[\]\\]/g, "\\$&").replace(/\*/g, "[^/]*") + (p.endsWith("/") ? "" : "(/|$)"));
     return paths.some((path) => pattern.test(path));
   };
-  return named.flatMap(expand).filter((p) => !exists(p)).map((p) => `README.md: ${p} does not exist`);
+  return ["README.md", "server/README.md"].flatMap((readme) => {
+    const named = [...(tree.get(readme) ?? "").matchAll(/`((?:schema|server|runner|web|deploy|tests)\/[^`\s]*)`/g)].map((m) => m[1]!);
+    return named.flatMap(expand).filter((p) => !exists(p)).map((p) => `${readme}: ${p} does not exist`);
+  });
+}
+
+/** server/README.md tells of every thread that the server starts, and of every lock: as many rows as there are locks in a file. */
+export function serverReadmeTellsThreadsAndLocks(tree: Tree): string[] {
+  const readme = tree.get("server/README.md") ?? "", broken: string[] = [];
+  const locks = readme.slice(readme.indexOf("## The locks")).split("\n").filter((line) => line.startsWith("|"));
+  for (const [path, text] of programFiles(tree).filter(([p]) => p.startsWith("server/"))) {
+    const code = stripped(text);
+    for (const [, routine] of code.matchAll(/pthread_create\([^;]*?,[^;]*?,\s*(\w+)\s*,/g))
+      if (!readme.includes(`\`${path}\` | \`${routine}\``)) broken.push(`${path}: the thread ${routine} is not in server/README.md`);
+    const declared = [...code.matchAll(/^\s+pthread_(?:mutex|rwlock|spinlock)_t\s+\w+;/gm)].length;
+    const told = locks.filter((line) => line.includes(`\`${path}\``)).length;
+    if (declared !== told) broken.push(`${path}: declares ${declared} locks, server/README.md tells of ${told}`);
+  }
+  return broken;
 }

@@ -37,6 +37,8 @@ const CASES: [string, (tree: rules.Tree) => string[], Record<string, string>][] 
   ["files open with their purpose", rules.filesOpenWithTheirPurpose, { "schema/a.c": "int a;\n" }],
   ["nothing is left open", rules.nothingIsLeftOpen, { "schema/a.c": "/* TO" + "DO */" }],
   ["lock files name no host", rules.lockFilesNameNoHost, { "web/package-lock.json": '{"resolved": "x"}' }],
+  ["the server's README tells of every lock", rules.serverReadmeTellsThreadsAndLocks, { "server/http/a.h": "struct a {\n    pthread_mutex_t lock;\n};\n" }],
+  ["the server's README tells of every thread", rules.serverReadmeTellsThreadsAndLocks, { "server/http/a.c": "    pthread_create(&a, NULL, a_main, a);\n" }],
   ["the README names files that exist", rules.readmeNamesExistingFiles, { "README.md": "`schema/missing.h`" }],
 ];
 

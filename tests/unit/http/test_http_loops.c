@@ -260,33 +260,6 @@ static void test_idle(void)
     fixture_stop(&fixture);
 }
 
-/* ---- Limits ---- */
-
-static void test_connections_max(void)
-{
-    enum { MAX = 8 };
-    struct fixture fixture = {.options = {.connections_max = MAX}};
-    int fds[MAX];
-    fixture_start(&fixture);
-    for (int i = 0; i < MAX; i++)
-        fds[i] = client_open(&fixture);
-    exchange_all(&fixture, fds, MAX);
-    int waiting = client_open(&fixture); /* in the kernel's queue until there is room */
-    client_print(waiting, "GET /api/echo/late HTTP/1.1\r\nHost: x\r\n\r\n");
-    exchange_all(&fixture, fds, MAX);
-    struct http_status status;
-    http_server_status(fixture.http, &status);
-    g_assert_cmpint(status.connections, ==, MAX);
-    close(fds[0]);
-    struct answer answer = answer_read(waiting, true);
-    g_assert_cmpuint(answer.status, ==, 200);
-    answer_clear(&answer);
-    close(waiting);
-    for (int i = 1; i < MAX; i++)
-        close(fds[i]);
-    fixture_stop(&fixture);
-}
-
 static void test_busy_port(void)
 {
     struct fixture fixture = {0};
@@ -439,7 +412,6 @@ int main(int argc, char **argv)
     g_test_add_func("/http/loops/vanish-while-suspended", test_vanish_while_suspended);
     g_test_add_func("/http/loops/slow-sender", test_slow_sender);
     g_test_add_func("/http/loops/idle", test_idle);
-    g_test_add_func("/http/loops/connections-max", test_connections_max);
     g_test_add_func("/http/loops/busy-port", test_busy_port);
     g_test_add_func("/http/loops/stop-with-suspended", test_stop_with_suspended);
     g_test_add_func("/http/loops/stop-waits-for-deferred", test_stop_waits_for_deferred);
