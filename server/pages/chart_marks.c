@@ -65,7 +65,7 @@ void chart_mark_path(Html *html, guint slot, double x, double y, double radius)
                                 {t, d},   {-t, d}, {-t, t}, {-d, t}, {-d, -t}, {-t, -t}};
     const double glass[4][2] = {{-r, -r}, {r, -r}, {-r, r}, {r, r}};
     const double bar[4][2] = {{-d, -t}, {d, -t}, {d, t}, {-d, t}};
-    switch (slot % CHART_MARKERS) {
+    switch ((slot + slot / CHART_COLOURS) % CHART_MARKERS) { /* of one colour none has the same */
     case 0:
         circle_path(html, x, y, radius);
         break;

@@ -10,6 +10,8 @@
 #define DAY_S   (24 * HOUR_S)
 #define MONTH_S (30.4 * DAY_S)
 
+#define DECADES_MIN 3u
+
 struct chart_scale chart_scale_log(double lowest, double smallest)
 {
     if (lowest > 0)
@@ -89,7 +91,7 @@ static void take_decades(struct chart_ticks *out, const struct bounds *bounds, d
         qsort(out->at, out->n, sizeof out->at[0], compare_doubles);
 }
 
-/* False where decades give fewer than two, or cannot be told. */
+/* False where decades give too few to read by, or cannot be told. */
 static bool decades(const struct chart_scale *scale, const struct bounds *bounds, guint most,
                     double divisor, struct chart_ticks *out)
 {
@@ -102,7 +104,7 @@ static bool decades(const struct chart_scale *scale, const struct bounds *bounds
     for (guint i = 0; i < G_N_ELEMENTS(strides); i++) {
         take_decades(out, bounds, least, is_signed, strides[i]);
         if (out->n <= most)
-            return out->n > 1;
+            return out->n >= DECADES_MIN;
     }
     return false;
 }

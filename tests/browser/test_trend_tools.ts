@@ -202,6 +202,21 @@ test("two fingers zoom, the wheel only with Ctrl, and Shift takes a part of both
   await close();
 });
 
+test("values of any size and sign, and names of any length, leave the axes whole", async () => {
+  const client = await Client.of(server), name = "n".repeat(200), odd: [string, (i: number) => number][] = [["Mixed", (i) => (i - 3) * 10 ** Math.abs(i - 3)], ["Wide", (i) => (i % 2 ? 1e-300 : 1e300)], [`Zero ${name}`, () => 0]];
+  for (let i = 0; i < 7; i++)
+    await client.store(runAt("odd", i, [], { commit: commit(i, "odd"), machine: { name }, results: odd.map(([bench, value]) => ({ bench, params: { [name]: name }, metrics: { [`m${name}`]: { unit: name, samples: [value(i)] } } })) }));
+  for (const [bench] of odd) {
+    const { page, assertClean, close } = await open(browser, server.origin, `/p/odd/b/${encodeURIComponent(bench)}?log=1${bench === "Mixed" ? "" : "&norm=first"}`, { viewport: { width: 390, height: 800 } });
+    assert.doesNotMatch((await page.locator("main").textContent())!, /NaN|\binf\b|undefined/, bench);
+    assert.equal(await overflow(page), 0, bench);
+    if (bench === "Mixed") assert.match((await page.locator("#axis-looks").textContent())!, /asinh axis: some values are not positive/);
+    if (bench.startsWith("Zero")) assert.match((await page.locator("#trend-notes").textContent())!, /has no value to be compared with/);
+    assertClean();
+    await close();
+  }
+});
+
 test("a pair is annotated in place, on all charts, and taken back", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, `${TREND}&at=${shaOf(5)}&line=1&with=${shaOf(8)}&with_line=1`);
   await page.getByText("Annotate a commit or a range").click();

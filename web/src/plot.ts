@@ -202,6 +202,7 @@ export class Plot {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    ctx.setLineDash([]);
     draw(ctx);
     ctx.restore();
   }

@@ -30,7 +30,7 @@ export function traceMark(path: Path2D, slot: number, x: number, y: number, radi
     [[-t, -d], [t, -d], [t, -t], [d, -t], [d, t], [t, t], [t, d], [-t, d], [-t, t], [-d, t], [-d, -t], [-t, -t]],
     [[-r, -r], [r, -r], [-r, r], [r, r]], [[-d, -t], [d, -t], [d, t], [-d, t]],
   ];
-  const shape = corners[slot % MARKERS]!;
+  const shape = corners[(slot + Math.floor(slot / COLOURS)) % MARKERS]!; // of one colour none has the same
   if (shape.length === 0) {
     path.moveTo(x + radius, y);
     path.arc(x, y, radius, 0, 2 * Math.PI);

@@ -2,6 +2,8 @@
 // What the axes do with numbers: a value's place on a linear, logarithmic or asinh axis, and where ticks stand. The same rules as
 // server/pages/chart_scale.c. uPlot itself only ever sees linear scales.
 
+const DECADES_MIN = 3;
+
 export interface Ticks { at: number[]; step: number; } // values, ascending; step 0: they are not evenly spaced
 
 export class Scale {
@@ -26,7 +28,7 @@ export class Scale {
     const from = this.back(low) / divisor, to = this.back(high) / divisor;
     if (this.threshold > 0) {
       const at = decades(from, to, this.threshold === Infinity ? 0 : this.threshold / divisor, most);
-      if (at.length > 1) return { at: at.map((value) => value * divisor), step: 0 };
+      if (at.length >= DECADES_MIN) return { at: at.map((value) => value * divisor), step: 0 };
     }
     const step = niceStep(to - from, most), at: number[] = [];
     for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-12) && at.length < 50; i++) at.push(i * step * divisor);
@@ -46,6 +48,7 @@ function niceStep(span: number, most: number): number {
 }
 
 function decades(from: number, to: number, threshold: number, most: number): number[] {
+  if (!(threshold > 0 || from > 0) || !isFinite(from) || !isFinite(to)) return [];
   const biggest = Math.max(Math.abs(from), Math.abs(to)), first = Math.floor(Math.log10(threshold > 0 ? threshold : from)), last = Math.ceil(Math.log10(biggest));
   for (const factors of [[1, 2, 5], [1]])
     for (const stride of factors.length > 1 ? [1] : [1, 2, 5, 10, 50, 100]) {
