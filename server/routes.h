@@ -80,8 +80,8 @@
     PAGE_FORMS(ROUTE, "/index",                           page_home) \
     ROUTE("GET",    "/api.html",                           page_api,            HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
     PAGE(ROUTE,     "/p/{project}",                       page_project) \
-    ROUTE("GET",    "/p/{project}/matrix",                 page_matrix,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/explore",                page_explore,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}/matrix",                page_matrix) \
+    PAGE(ROUTE,     "/p/{project}/explore",               page_explore) \
     PAGE(ROUTE,     "/p/{project}/b/{bench}",             page_trend) \
     PAGE(ROUTE,     "/p/{project}/c/{sha}",               page_commit) \
     PAGE(ROUTE,     "/p/{project}/changes",               page_changes) \

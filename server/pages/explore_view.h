@@ -5,6 +5,7 @@
 
 #include "server/pages/explore_data.h"
 #include "server/pages/layout.h"
+#include "server/pages/sheet.h"
 
 struct explore_view {
     const HttpRequest *request;
@@ -20,3 +21,5 @@ struct explore_view {
 void explore_form_write(Html *html, const struct explore_view *view);
 /* The charts of the page with their legends, and the data for the script. */
 void explore_charts_write(Html *html, const struct explore_view *view);
+/* The same values in the page's other forms. */
+void explore_sheet_write(Sheet *sheet, const struct explore_view *view);

@@ -21,7 +21,7 @@ struct commits_table {
     const struct store_machine *machine; /* NULL: no run yet */
     GPtrArray *commits;                  /* struct store_commit *, newest first: the columns */
     GPtrArray *series;                   /* struct store_series *: the rows of all pages */
-    const RecentRuns *recent;
+    RecentRuns *recent;
 };
 
 static const char *const counts[] = {"10", COMMITS_DEFAULT, "30", "60"};
@@ -251,33 +251,100 @@ static const struct store_machine *machine_of(const struct matrix_view *view)
     return machine;
 }
 
+static void table_open(struct commits_table *table, const struct matrix_view *view)
+{
+    *table = (struct commits_table){.view = view, .machine = machine_of(view)};
+    table->recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
+    table->commits =
+        table->machine ? recent_runs_commits(table->recent, table->machine) : g_ptr_array_new();
+    table->series = table->machine
+                        ? series_choice_read(view->request, view->project, table->machine)
+                        : g_ptr_array_new();
+    guint n = (guint)g_ascii_strtoull(count_of(view->request), NULL, 10);
+    if (table->commits->len > n)
+        g_ptr_array_set_size(table->commits, (int)n);
+}
+
+static void table_clear(struct commits_table *table)
+{
+    g_ptr_array_unref(table->commits);
+    g_ptr_array_unref(table->series);
+    recent_runs_free(table->recent);
+}
+
 bool matrix_commits_write(Html *html, const struct matrix_view *view, GError **error)
 {
-    struct commits_table table = {.view = view, .machine = machine_of(view)};
-    g_autoptr(RecentRuns) recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
-    g_autoptr(GPtrArray) commits =
-        table.machine ? recent_runs_commits(recent, table.machine) : g_ptr_array_new();
-    g_autoptr(GPtrArray) series =
-        table.machine ? series_choice_read(view->request, view->project, table.machine)
-                      : g_ptr_array_new();
-    guint n = (guint)g_ascii_strtoull(count_of(view->request), NULL, 10);
-    if (commits->len > n)
-        g_ptr_array_set_size(commits, (int)n);
-    table.recent = recent;
-    table.commits = commits;
-    table.series = series;
+    struct commits_table table;
+    table_open(&table, view);
     html_literal(html, "<section class=\"card\"><h2>Benchmarks by commit</h2>");
     write_form(html, &table);
     bool fine = true;
-    if (series->len == 0)
+    if (table.series->len == 0)
         html_print(html, "<p>%s</p>",
                    view->project->series->len > 0 ? "No series matches this choice."
                                                   : "Nothing was measured yet.");
-    else if (commits->len == 0)
+    else if (table.commits->len == 0)
         html_print(html, "<p>%s has no run of branch %s yet.</p>", table.machine->name,
                    view->branch);
     else
         fine = write_table(html, &table, error);
     html_literal(html, "</section>");
+    table_clear(&table);
+    return fine;
+}
+
+/* ---- In other forms -------------------------------------------------------------------------- */
+
+static const struct sheet_column columns[] = {SERIES_PARTS_COLUMNS,
+                                              {"commit", "Commit", false},
+                                              {"value", "Value", true},
+                                              {"reference", "Reference", true},
+                                              {"effect", "Difference", true},
+                                              {"direction", "Direction", false},
+                                              {0}};
+
+static void sheet_cells(Sheet *sheet, const struct commits_table *table, const struct row *row)
+{
+    for (guint i = 0; i < table->commits->len; i++) {
+        const struct store_commit *commit = (const struct store_commit *)table->commits->pdata[i];
+        const struct commit_point *point = point_at(row->points, commit->position);
+        if (!point)
+            continue;
+        double ratio = point->censored == 0
+                           ? (point->center - row->reference) / fabs(row->reference)
+                           : (double)NAN;
+        int direction = isfinite(ratio) ? direction_of(row, ratio) : 0;
+        series_parts_cells(sheet, row->series);
+        sheet_commit(sheet, commit);
+        sheet_number(sheet, point->center, row->series->unit);
+        sheet_number(sheet, row->reference, row->series->unit);
+        sheet_ratio(sheet, ratio);
+        sheet_text(sheet, direction > 0 ? "better" : direction < 0 ? "worse" : NULL);
+    }
+}
+
+bool matrix_commits_sheet(Sheet *sheet, const struct matrix_view *view, GError **error)
+{
+    struct commits_table table;
+    table_open(&table, view);
+    struct layout_paging paging =
+        layout_paging_of(view->request, "page", table.series->len, LAYOUT_PAGE_ROWS);
+    sheet_fact(sheet, "machine", "Machine", table.machine ? table.machine->name : NULL);
+    sheet_fact(sheet, "branch", "Branch", view->branch);
+    sheet_fact_integer(sheet, "series", "Series in all", table.series->len);
+    sheet_fact_integer(sheet, "page", "Page", paging.page);
+    sheet_fact_integer(sheet, "pages", "Pages", paging.n_pages);
+    sheet_table(sheet, "cells", "Differences by commit", columns, SHEET_ROWS);
+    bool fine = true;
+    for (guint i = paging.first; i < paging.end && fine; i++) {
+        struct row row;
+        fine = row_read(&row, &table, (const struct store_series *)table.series->pdata[i], error);
+        if (!fine)
+            break;
+        sheet_cells(sheet, &table, &row);
+        g_array_unref(row.points);
+    }
+    sheet_table_end(sheet);
+    table_clear(&table);
     return fine;
 }

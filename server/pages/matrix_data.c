@@ -334,6 +334,20 @@ static double reference_rate(const Matrix *matrix, const struct matrix_bench *be
     return known ? *known : 0;
 }
 
+GPtrArray *matrix_threads(const struct matrix_bench *bench, guint n_max, guint *out_n)
+{
+    GPtrArray *all = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint r = 0; r < bench->rows->len; r++) {
+        const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
+        const char *threads = matrix_param(row->like, THREADS);
+        if (g_hash_table_add(seen, (gpointer)(guintptr)threads) && all->len < n_max)
+            g_ptr_array_add(all, (gpointer)(guintptr)threads);
+    }
+    *out_n = g_hash_table_size(seen);
+    return all;
+}
+
 double matrix_cores(const char *threads, double effective_cpus)
 {
     double asked = *threads ? g_ascii_strtod(threads, NULL) : effective_cpus;

@@ -60,5 +60,9 @@ double matrix_row_best(const Matrix *matrix, const struct matrix_row *row,
 GArray *matrix_efficiency(const Matrix *matrix, const struct matrix_bench *bench, guint executor,
                           const char *threads, double effective_cpus);
 
+/* The numbers of threads of a benchmark, as texts in the order of its rows, the first `n_max`:
+ * const char *, the caller frees the array. *out_n: before that maximum. */
+GPtrArray *matrix_threads(const struct matrix_bench *bench, guint n_max, guint *out_n);
+
 /* min(threads, effective_cpus), at least 1; of "" effective_cpus. */
 double matrix_cores(const char *threads, double effective_cpus);

@@ -32,20 +32,6 @@ struct curves {
 
 /* ---- What is drawn --------------------------------------------------------------------------- */
 
-static GPtrArray *threads_of(const struct matrix_bench *bench, guint *out_n)
-{
-    GPtrArray *all = g_ptr_array_new();
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint r = 0; r < bench->rows->len; r++) {
-        const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
-        const char *threads = matrix_param(row->like, "threads");
-        if (g_hash_table_add(seen, (gpointer)(guintptr)threads) && all->len < THREADS_MAX)
-            g_ptr_array_add(all, (gpointer)(guintptr)threads);
-    }
-    *out_n = g_hash_table_size(seen);
-    return all;
-}
-
 static const char *choose_threads(const struct matrix_cells *cells, const GPtrArray *all)
 {
     const char *asked = http_request_query(cells->view->request, "threads");
@@ -132,7 +118,7 @@ static void curves_init(struct curves *curves, const struct matrix_cells *cells,
                         const struct matrix_bench *bench)
 {
     *curves = (struct curves){.cells = cells, .bench = bench};
-    curves->all_threads = threads_of(bench, &curves->n_threads);
+    curves->all_threads = matrix_threads(bench, THREADS_MAX, &curves->n_threads);
     curves->threads = choose_threads(cells, curves->all_threads);
     curves->cores = matrix_cores(curves->threads, cells->effective_cpus);
     curves->with_reference =

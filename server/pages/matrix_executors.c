@@ -218,29 +218,44 @@ static void write_benches(Html *html, const struct matrix_cells *cells)
                    MATRIX_EXECUTORS_MAX, MATRIX_ROWS_MAX);
 }
 
-bool matrix_executors_write(Html *html, const struct matrix_view *view, GError **error)
+/* ---- What is shown --------------------------------------------------------------------------- */
+
+bool matrix_cells_open(struct matrix_cells *cells, const struct matrix_view *view, GError **error)
 {
     const char *sha = http_request_query(view->request, "commit");
-    struct matrix_cells cells = {.view = view,
-                                 .commit = sha ? store_commit_find(view->project, sha, error)
-                                               : newest_measured(view)};
-    if (sha && !cells.commit)
+    *cells = (struct matrix_cells){.view = view,
+                                   .commit = sha ? store_commit_find(view->project, sha, error)
+                                                 : newest_measured(view)};
+    if (sha && !cells->commit)
         return false;
     g_autoptr(CommitResults) results =
-        cells.commit ? commit_results_new_alone(view->snapshot, cells.commit, error) : NULL;
-    if (cells.commit && !results)
+        cells->commit ? commit_results_new_alone(view->snapshot, cells->commit, error) : NULL;
+    if (cells->commit && !results)
         return false;
-    g_autoptr(GPtrArray) machines = results ? machines_of(results) : g_ptr_array_new();
-    cells.machines = machines;
-    cells.machine = choose_machine(machines, http_request_query(view->request, "machine"));
-    g_autoptr(Matrix) matrix = cells.machine ? matrix_new(results, cells.machine) : NULL;
-    cells.matrix = matrix;
-    cells.effective_cpus = cells.machine ? effective_cpus_of(view->snapshot, cells.machine) : 1;
+    cells->machines = results ? machines_of(results) : g_ptr_array_new();
+    cells->machine = choose_machine(cells->machines, http_request_query(view->request, "machine"));
+    cells->matrix = cells->machine ? matrix_new(results, cells->machine) : NULL;
+    cells->effective_cpus = cells->machine ? effective_cpus_of(view->snapshot, cells->machine) : 1;
+    return true;
+}
+
+void matrix_cells_clear(struct matrix_cells *cells)
+{
+    g_clear_pointer(&cells->machines, g_ptr_array_unref);
+    g_clear_pointer(&cells->matrix, matrix_free);
+}
+
+bool matrix_executors_write(Html *html, const struct matrix_view *view, GError **error)
+{
+    struct matrix_cells cells;
+    if (!matrix_cells_open(&cells, view, error))
+        return false;
     write_where(html, &cells);
     write_machines(html, &cells);
-    if (matrix && matrix->benches->len > 0)
+    if (cells.matrix && cells.matrix->benches->len > 0)
         write_benches(html, &cells);
     else
         write_empty(html, view);
+    matrix_cells_clear(&cells);
     return true;
 }

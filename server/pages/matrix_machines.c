@@ -20,7 +20,7 @@ struct machines_table {
     guint first, end;    /* of those, shown on this page */
     GPtrArray *columns;  /* the reference, if there is one, and those */
     GPtrArray *cases;    /* struct machine_case *, the rows of all pages */
-    const RecentRuns *recent;
+    RecentRuns *recent;
     const struct store_machine *reference; /* NULL: the best of the columns in each row */
 };
 
@@ -296,29 +296,90 @@ static void choose_columns(struct machines_table *table)
         g_ptr_array_add(table->columns, table->machines->pdata[m]);
 }
 
-bool matrix_machines_write(Html *html, const struct matrix_view *view, GError **error)
+static void table_open(struct machines_table *table, const struct matrix_view *view)
 {
     g_autoptr(GPtrArray) series = series_choice_read(view->request, view->project, NULL);
-    g_autoptr(GPtrArray) machines = machines_of(series);
-    g_autoptr(GPtrArray) columns = g_ptr_array_new();
-    g_autoptr(GPtrArray) cases = cases_of(series);
-    g_autoptr(RecentRuns) recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
-    struct machines_table table = {.view = view,
-                                   .machines = machines,
-                                   .columns = columns,
-                                   .cases = cases,
-                                   .recent = recent,
-                                   .reference = take_reference(view, machines)};
-    choose_columns(&table);
+    *table = (struct machines_table){.view = view,
+                                     .machines = machines_of(series),
+                                     .columns = g_ptr_array_new(),
+                                     .cases = cases_of(series)};
+    table->recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
+    table->reference = take_reference(view, table->machines);
+    choose_columns(table);
+}
+
+static void table_clear(struct machines_table *table)
+{
+    g_ptr_array_unref(table->machines);
+    g_ptr_array_unref(table->columns);
+    g_ptr_array_unref(table->cases);
+    recent_runs_free(table->recent);
+}
+
+bool matrix_machines_write(Html *html, const struct matrix_view *view, GError **error)
+{
+    struct machines_table table;
+    table_open(&table, view);
     html_literal(html, "<section class=\"card\"><h2>Benchmarks by machine</h2>");
     write_form(html, &table);
     bool fine = true;
-    if (cases->len == 0)
+    if (table.cases->len == 0)
         html_print(html, "<p>%s</p>",
                    view->project->series->len > 0 ? "No series matches this choice."
                                                   : "Nothing was measured yet.");
     else
         fine = write_table(html, &table, error);
     html_literal(html, "</section>");
+    table_clear(&table);
+    return fine;
+}
+
+/* ---- In other forms -------------------------------------------------------------------------- */
+
+static const struct sheet_column columns[] = {SERIES_PARTS_COLUMNS,
+                                              {"commit", "Commit", false},
+                                              {"value", "Value", true},
+                                              {"share", "Of the base", true},
+                                              {0}};
+
+static bool sheet_row(Sheet *sheet, const struct machines_table *table,
+                      const struct machine_case *one, GError **error)
+{
+    g_autofree struct latest *latest = g_new0(struct latest, table->columns->len + 1);
+    if (!read_row(table, one, latest, error))
+        return false;
+    double base = base_of(table, one, latest);
+    for (guint c = 0; c < table->columns->len; c++) {
+        const struct commit_point *point = &latest[c].point;
+        if (!latest[c].is_known)
+            continue;
+        series_parts_cells(sheet, latest[c].series);
+        sheet_commit(
+            sheet,
+            (const struct store_commit *)table->view->project->commits->pdata[point->position]);
+        sheet_number(sheet, point->center, latest[c].series->unit);
+        sheet_share(sheet, base > 0 && point->censored == 0 ? point->center / base : (double)NAN);
+    }
+    return true;
+}
+
+bool matrix_machines_sheet(Sheet *sheet, const struct matrix_view *view, GError **error)
+{
+    struct machines_table table;
+    table_open(&table, view);
+    struct layout_paging paging =
+        layout_paging_of(view->request, "page", table.cases->len, LAYOUT_PAGE_ROWS);
+    sheet_fact(sheet, "base", "Base",
+               table.reference ? table.reference->name : "the best of each case");
+    sheet_fact(sheet, "branch", "Branch", view->branch);
+    sheet_fact_integer(sheet, "cases", "Cases in all", table.cases->len);
+    sheet_fact_integer(sheet, "page", "Page", paging.page);
+    sheet_fact_integer(sheet, "pages", "Pages", paging.n_pages);
+    sheet_table(sheet, "cells", "Latest values by machine", columns, SHEET_ROWS);
+    bool fine = true;
+    for (guint i = paging.first; i < paging.end && fine; i++)
+        fine = sheet_row(sheet, &table, (const struct machine_case *)table.cases->pdata[i], error);
+    sheet_table_end(sheet);
+    table_clear(&table);
     return fine;
 }

@@ -5,6 +5,7 @@
 
 #include "server/pages/layout.h"
 #include "server/pages/matrix_data.h"
+#include "server/pages/sheet.h"
 
 struct matrix_view {
     HttpRequest *request;
@@ -19,6 +20,13 @@ bool matrix_executors_write(Html *html, const struct matrix_view *view, GError *
 bool matrix_commits_write(Html *html, const struct matrix_view *view, GError **error);
 /* Benchmarks × machines. */
 bool matrix_machines_write(Html *html, const struct matrix_view *view, GError **error);
+
+/* The same in their other forms: of the rows of the page at hand, a row of the table for each
+ * value.
+ */
+bool matrix_executors_sheet(Sheet *sheet, const struct matrix_view *view, GError **error);
+bool matrix_commits_sheet(Sheet *sheet, const struct matrix_view *view, GError **error);
+bool matrix_machines_sheet(Sheet *sheet, const struct matrix_view *view, GError **error);
 
 /* One of several choices: a link that sets `name` to `value` and leaves the rest of the address,
  * but for the page, as it is. */
@@ -36,10 +44,13 @@ struct matrix_cells {
     const struct matrix_view *view;
     const struct store_commit *commit;   /* NULL: none was measured */
     const struct store_machine *machine; /* NULL with it */
-    const GPtrArray *machines;           /* const struct store_machine *: of the commit */
-    const Matrix *matrix;                /* NULL with it */
+    GPtrArray *machines;                 /* const struct store_machine *: of the commit */
+    Matrix *matrix;                      /* NULL with it */
     double effective_cpus;
 };
+/* As the address asks for; clear it after. False with an error, and nothing to clear. */
+bool matrix_cells_open(struct matrix_cells *cells, const struct matrix_view *view, GError **error);
+void matrix_cells_clear(struct matrix_cells *cells);
 
 /* Curve, sentence and tables of a benchmark whose tasks have a cost; nothing of another. */
 void matrix_efficiency_write(Html *html, const struct matrix_cells *cells,

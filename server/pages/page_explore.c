@@ -93,51 +93,65 @@ static void write_body(Html *html, const struct explore_view *view)
                        "aria-live=\"polite\"></p>");
 }
 
-static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
-                    const struct store_project *project, GError **error)
+static void write_page(Html *html, const struct explore_view *view)
 {
-    struct explore_view view = {.request = request,
-                                .project = project,
-                                .machine = series_choice_machine(request, project),
-                                .wanted = wanted_of(request, project),
-                                .from_zero =
-                                    g_strcmp0(http_request_query(request, "zero"), "1") == 0};
-    if (g_strcmp0(view.wanted.overlay, EXPLORE_MACHINE) == 0)
-        view.machine = NULL; /* one machine alone is no overlay */
-    g_autoptr(GPtrArray) series = series_choice_read(request, project, view.machine);
-    g_autoptr(ExploreData) data = explore_data_new(snapshot, project, series, &view.wanted, error);
-    if (!data)
-        return NULL;
-    view.series = series;
-    view.data = data;
-    Html *html = html_new();
-    g_autofree char *project_url = link_project(project->name);
-    g_autofree char *title = g_strdup_printf("Explore · %s", project->name);
-    const struct layout_crumb crumbs[] = {{project->name, project_url}, {"Explore", NULL}};
+    g_autofree char *project_url = link_project(view->project->name);
+    g_autofree char *title = g_strdup_printf("Explore · %s", view->project->name);
+    const struct layout_crumb crumbs[] = {{view->project->name, project_url}, {"Explore", NULL}};
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
-                                  .project = project->name,
+                                  .project = view->project->name,
                                   .room = "/explore",
-                                  .version = context_of(request)->version,
-                                  .is_wide = true};
+                                  .version = context_of(view->request)->version,
+                                  .is_wide = true,
+                                  .request = view->request};
     layout_begin(html, &layout);
-    write_body(html, &view);
+    write_body(html, view);
     layout_end(html, &layout);
-    return html;
+}
+
+/* One of both, or neither with the error. */
+static void render(struct explore_view *view, StoreSnapshot *snapshot, Html **out_html,
+                   Sheet **out_sheet, GError **error)
+{
+    enum sheet_form form = sheet_form_of(view->request, false);
+    if (g_strcmp0(view->wanted.overlay, EXPLORE_MACHINE) == 0)
+        view->machine = NULL; /* one machine alone is no overlay */
+    g_autoptr(GPtrArray) series = series_choice_read(view->request, view->project, view->machine);
+    g_autoptr(ExploreData) data =
+        explore_data_new(snapshot, view->project, series, &view->wanted, error);
+    if (!data)
+        return;
+    view->series = series;
+    view->data = data;
+    if (form == SHEET_HTML) {
+        *out_html = html_new();
+        write_page(*out_html, view);
+    } else {
+        g_autofree char *title = g_strdup_printf("%s · explore", view->project->name);
+        *out_sheet = sheet_new(view->request, form, title);
+        explore_sheet_write(*out_sheet, view);
+    }
 }
 
 void page_explore(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
-    if (!project || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+    if (!project || http_not_modified(request, store_version(snapshot, project),
+                                      sheet_type(sheet_form_of(request, false))))
         return;
+    struct explore_view view = {.request = request,
+                                .project = project,
+                                .machine = series_choice_machine(request, project),
+                                .wanted = wanted_of(request, project),
+                                .from_zero =
+                                    g_strcmp0(http_request_query(request, "zero"), "1") == 0};
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, project, &error);
+    Html *html = NULL;
+    Sheet *sheet = NULL;
+    render(&view, snapshot, &html, &sheet, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

@@ -17,10 +17,11 @@ static const struct matrix_kind {
     const char *value; /* of ?view=; NULL: where none is asked for */
     const char *name;
     bool (*write)(Html *html, const struct matrix_view *view, GError **error);
+    bool (*sheet)(Sheet *sheet, const struct matrix_view *view, GError **error);
 } kinds[] = {
-    {NULL, "Executors", matrix_executors_write},
-    {"commits", "Commits", matrix_commits_write},
-    {"machines", "Machines", matrix_machines_write},
+    {NULL, "Executors", matrix_executors_write, matrix_executors_sheet},
+    {"commits", "Commits", matrix_commits_write, matrix_commits_sheet},
+    {"machines", "Machines", matrix_machines_write, matrix_machines_sheet},
 };
 
 static const struct matrix_kind *kind_of(const HttpRequest *request)
@@ -73,44 +74,57 @@ static void write_heading(Html *html, const struct matrix_view *view,
     html_literal(html, "</nav></div>");
 }
 
-static Html *render(HttpRequest *request, StoreSnapshot *snapshot,
-                    const struct store_project *project, GError **error)
+static bool write_page(Html *html, const struct matrix_view *view, const struct matrix_kind *kind,
+                       GError **error)
 {
-    const struct matrix_view view = {.request = request,
-                                     .snapshot = snapshot,
-                                     .project = project,
-                                     .branch = trend_branch_of(project, NULL)};
-    const struct matrix_kind *kind = kind_of(request);
-    g_autoptr(Html) html = html_new();
-    g_autofree char *project_url = link_project(project->name);
-    g_autofree char *title = g_strdup_printf("Matrix · %s", project->name);
-    const struct layout_crumb crumbs[] = {{project->name, project_url}, {"Matrix", NULL}};
+    g_autofree char *project_url = link_project(view->project->name);
+    g_autofree char *title = g_strdup_printf("Matrix · %s", view->project->name);
+    const struct layout_crumb crumbs[] = {{view->project->name, project_url}, {"Matrix", NULL}};
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
-                                  .project = project->name,
+                                  .project = view->project->name,
                                   .room = "/matrix",
-                                  .version = context_of(request)->version,
-                                  .is_wide = true};
+                                  .version = context_of(view->request)->version,
+                                  .is_wide = true,
+                                  .request = view->request};
     layout_begin(html, &layout);
-    write_heading(html, &view, kind);
-    if (!kind->write(html, &view, error))
-        return NULL;
+    write_heading(html, view, kind);
+    if (!kind->write(html, view, error))
+        return false;
     layout_end(html, &layout);
-    return g_steal_pointer(&html);
+    return true;
+}
+
+/* One of both, or neither with the error. */
+static void render(const struct matrix_view *view, enum sheet_form form, Html **out_html,
+                   Sheet **out_sheet, GError **error)
+{
+    const struct matrix_kind *kind = kind_of(view->request);
+    g_autofree char *title = g_strdup_printf("%s · matrix by %s", view->project->name, kind->name);
+    g_autoptr(Html) html = form == SHEET_HTML ? html_new() : NULL;
+    g_autoptr(Sheet) sheet = html ? NULL : sheet_new(view->request, form, title);
+    if (html && write_page(html, view, kind, error))
+        *out_html = g_steal_pointer(&html);
+    if (sheet && kind->sheet(sheet, view, error))
+        *out_sheet = g_steal_pointer(&sheet);
 }
 
 void page_matrix(HttpRequest *request)
 {
+    enum sheet_form form = sheet_form_of(request, false);
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
-    if (!project || http_not_modified(request, store_version(snapshot, project), HTTP_HTML))
+    if (!project || http_not_modified(request, store_version(snapshot, project), sheet_type(form)))
         return;
+    const struct matrix_view view = {.request = request,
+                                     .snapshot = snapshot,
+                                     .project = project,
+                                     .branch = trend_branch_of(project, NULL)};
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, snapshot, project, &error);
+    Html *html = NULL;
+    Sheet *sheet = NULL;
+    render(&view, form, &html, &sheet, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

@@ -105,3 +105,10 @@ test("hostile names stay text", async () => {
   assert.ok(!text.includes("<b>\"'") && !text.includes("<u>"));
   assert.equal(text.match(/<\/script>/g)!.length, 2, "the program's and the data's own");
 });
+
+test("the values of a page's charts as JSON, as they are drawn", async () => {
+  const sheet = (await client.read("/p/demo/explore.json?bench=Alone&normalise=first&machine=box")) as { charts: number; points: { machine: string; commit: string; value: number }[] };
+  assert.equal(sheet.charts, 1);
+  assert.deepEqual(sheet.points.map((point) => Math.round(point.value)), Array.from({ length: COMMITS }, (_, i) => 100 + 20 * i));
+  assert.equal(sheet.points[0]!.commit, sha(10));
+});

@@ -171,3 +171,20 @@ test("a project without a run has each view", async () => {
   for (const query of ["", "?view=commits", "?view=machines"]) assert.equal((await client.get(`/p/hollow/matrix${query}`)).status, 200, query);
   assert.equal((await client.get("/p/hollow/explore")).status, 200);
 });
+
+test("each view also as JSON and CSV: a row for each value", async () => {
+  const cells = (await client.read("/p/demo/matrix.json")) as { machine: string; cells: Record<string, unknown>[]; efficiency: Record<string, unknown>[]; metg: Record<string, unknown>[] };
+  assert.equal(cells.machine, "two");
+  assert.equal(cells.cells.find((row) => JSON.stringify(row["params"]).includes("steal") && row["value"] === 1600000)?.["bench"], "ThreadPoolSpawn");
+  const fifo = cells.metg.find((row) => row["executor"] === "fifo" && row["threads"] === "2")!;
+  assert.equal(fifo["metg"], "at");
+  assert.ok(Math.abs(Number(fifo["metg_ns"]) - 20000) < 1e-6 && Math.abs(Number(fifo["break_even_ns"]) - 10000) < 1e-6);
+  assert.deepEqual(cells.efficiency.filter((row) => row["executor"] === "fifo" && row["threads"] === "8").map((row) => row["efficiency"]), [0.05, 0.45]);
+  const commits = (await client.read("/p/line/matrix.json?view=commits&machine=slow&commits=10&bench=B")) as { cells: Record<string, unknown>[] };
+  assert.equal(commits.cells.length, 10);
+  assert.equal(commits.cells[0]!["direction"], "worse");
+  assert.ok(Math.abs(Number(commits.cells[0]!["effect"]) - 0.2) < 0.01);
+  const machines = (await client.get("/p/line/matrix.csv?view=machines&bench=A")).text.trim().split(/\r?\n/);
+  assert.equal(machines.length, 3);
+  assert.match(machines[0]!, /^bench,params,.*commit,value,share$/);
+});

@@ -26,7 +26,7 @@ before(async () => {
 after(() => server.stop());
 
 const RANGE = `${sha("p10")}...${sha("p33")}`;
-const PAGES: Record<string, string> = { "/index": "projects", "/p/p": "benchmarks", [`/p/p/b/${encodeURIComponent(NASTY)}`]: "points", [`/p/p/c/${sha("p20")}`]: "results", "/p/p/changes": "changes", [`/p/p/compare/${RANGE}`]: "series" };
+const PAGES: Record<string, string> = { "/index": "projects", "/p/p": "benchmarks", [`/p/p/b/${encodeURIComponent(NASTY)}`]: "points", [`/p/p/c/${sha("p20")}`]: "results", "/p/p/changes": "changes", "/p/p/explore": "points", [`/p/p/compare/${RANGE}`]: "series" };
 
 /** Rows of RFC 4180. */
 function csv(text: string): string[][] {
