@@ -194,7 +194,7 @@ for (const scheme of ["light", "dark"] as const) {
         ["home", "/", 200], ["project", `/p/${PROJECT}`, 200], ["trend", `/p/${PROJECT}/b/${BENCH}`, 200],
         ["trend-point", `/p/${PROJECT}/b/${BENCH}?branches=1&at=${history.main[30]!.sha}&line=1`, 200],
         ["commit", `/p/${PROJECT}/c/${last()}`, 200], ["unmeasured", `/p/${PROJECT}/c/${history.main[7]!.sha}`, 200], ["missing", "/p/breakeve", 404],
-        ["matrix", `/p/${PROJECT}/matrix`, 200], ["matrix-by-commit", `/p/${PROJECT}/matrix?view=commits`, 200], ["matrix-by-machine", `/p/${PROJECT}/matrix?view=machines`, 200], ["explore", `/p/${PROJECT}/explore`, 200],
+        ["matrix", `/p/${PROJECT}/matrix`, 200], ["explore", `/p/${PROJECT}/explore`, 200],
       ];
       for (const [name, path, status] of pages) {
         const { page, assertClean, close } = await open(browser, server.origin, path, { status, colorScheme: scheme, viewport: { width, height: 900 } });
