@@ -184,6 +184,16 @@ static const struct trend_mark *last_mark(const TrendData *data, const struct tr
     return last;
 }
 
+static guint changes_shown(const TrendData *data, const struct trend_line *line)
+{
+    guint n = 0;
+    for (guint i = 0; i < line->marks->len; i++) {
+        guint column = g_array_index(line->marks, struct trend_mark, i).column;
+        n += column >= data->view_first && column < data->view_end ? 1 : 0;
+    }
+    return n;
+}
+
 static void say_line(GString *text, const TrendData *data, const struct trend_line *line)
 {
     const struct trend_point *last = NULL;
@@ -217,11 +227,15 @@ static char *summary_of(const struct trend_view *view)
     g_autoptr(GString) text = g_string_new(NULL);
     guint n_changes = 0;
     for (guint i = 0; i < data->lines->len; i++)
-        n_changes += ((const struct trend_line *)data->lines->pdata[i])->marks->len;
-    g_string_append_printf(
-        text, "%s of %s over %u commits, %s, %u change%s.", view->selection->metric->metric,
-        view->benchmark->name, data->view_end - data->view_first,
-        chart_direction(view->selection->metric->better), n_changes, n_changes == 1 ? "" : "s");
+        n_changes += changes_shown(data, (const struct trend_line *)data->lines->pdata[i]);
+    guint n_commits = 0;
+    if (data->view_end > data->view_first)
+        n_commits = g_array_index(data->columns, struct trend_column, data->view_end - 1).place -
+                    g_array_index(data->columns, struct trend_column, data->view_first).place + 1;
+    g_string_append_printf(text, "%s of %s over %u commits, %s, %u change%s.",
+                           view->selection->metric->metric, view->benchmark->name, n_commits,
+                           chart_direction(view->selection->metric->better), n_changes,
+                           n_changes == 1 ? "" : "s");
     for (guint i = 0; i < data->lines->len && i < LINES_SAID; i++)
         say_line(text, data, (const struct trend_line *)data->lines->pdata[i]);
     if (data->lines->len > LINES_SAID)

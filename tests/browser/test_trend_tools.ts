@@ -142,6 +142,7 @@ test("a long history is thinned, its overview chooses a range by pull and by key
   assert.equal(data.total, LONG);
   assert.ok(data.sha.length < 1000);
   assert.ok(Math.max(...data.lines[0]!.value) > 290, "the spike is kept");
+  assert.match((await all.page.locator("#trend-says").textContent())!, /over 2400 commits/);
   await shoot(all.page, "trend-long");
   all.assertClean();
   await all.close();

@@ -63,8 +63,9 @@ export function drawNotes(place: Place, notes: Note[], font: string): void {
     context.moveTo(crisp, y + 4 * ratio);
     context.lineTo(crisp, place.top + place.height);
     context.stroke();
-    context.textAlign = x > place.left + place.width - NOTE_WIDTH * ratio ? "right" : x < place.left + NOTE_WIDTH * ratio ? "left" : "center";
-    context.fillText(note.text, x, y);
+    const half = context.measureText(note.text).width / 2;
+    context.textAlign = "center"; // inside the plot, however narrow that is
+    context.fillText(note.text, Math.max(place.left + half, Math.min(place.left + place.width - half, x)), y);
   }
   context.restore();
 }
