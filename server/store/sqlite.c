@@ -24,18 +24,37 @@ static enum breakeven_error kind_of(int extended_code, int system_errno)
     if (code == SQLITE_NOMEM || extended_code == SQLITE_IOERR_NOMEM || code == SQLITE_BUSY ||
         code == SQLITE_LOCKED)
         return ERROR_BUSY;
-    bool is_disk = code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_READONLY ||
-                   code == SQLITE_PERM || code == SQLITE_AUTH;
+    /* SQLite takes bytes that the disk does not give back for damage of the file. */
+    bool is_unread = code == SQLITE_CORRUPT && system_errno == EIO;
+    bool is_disk = is_unread || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ||
+                   code == SQLITE_READONLY || code == SQLITE_PERM || code == SQLITE_AUTH;
     return is_disk ? ERROR_UNAVAILABLE : ERROR_INTERNAL;
+}
+
+/* What the system said. A transaction that fails at its end does not tell its connection: then the
+ * log's file knows, or the database's. */
+static int system_errno_of(sqlite3 *db)
+{
+    int number = sqlite3_system_errno(db);
+    sqlite3_file *log = NULL;
+    if (number == 0 &&
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
+        log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number == 0)
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number;
 }
 
 bool sqlite_fail(sqlite3 *db, const char *doing, GError **error)
 {
-    int code = sqlite3_extended_errcode(db), system_errno = sqlite3_system_errno(db);
+    int code = sqlite3_extended_errcode(db);
     if (code == SQLITE_INTERRUPT) {
         sqlite_deadline_tell(error);
         return false;
     }
+    bool is_file = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CORRUPT;
+    int system_errno = is_file ? system_errno_of(db) : 0;
     enum breakeven_error kind = kind_of(code, system_errno);
     const char *says = sqlite3_errmsg(db);
     if (kind == ERROR_FULL)

@@ -523,6 +523,8 @@ bool sqlite_load(const char *path, Catalogue *catalogue, GError **error)
         derive_project(catalogue, catalogue->projects->pdata[i]);
     if (fine)
         line_plan_restore(catalogue);
+    if (!fine)
+        g_prefix_error(error, "store %s: ", path);
     for (guint i = 0; i < G_N_ELEMENTS(tables); i++)
         g_hash_table_unref(*tables[i]);
     sqlite3_close(loader.db);

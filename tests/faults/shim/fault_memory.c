@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RANGES_MAX  16
-#define EARLY_BYTES 65536
+#define EARLY_BYTES (1 << 20)
 
 static struct fault_control *control;
 static struct {
@@ -18,7 +18,8 @@ static struct {
 } ranges[RANGES_MAX];
 static int n_ranges;
 
-/* dlsym allocates before it has found the allocator. */
+/* dlsym allocates before it has found the allocator, and a sanitizer looks for functions before its
+ * own can be found. */
 static char early[EARLY_BYTES] __attribute__((aligned(16)));
 static size_t early_used;
 static __thread int is_looking;
@@ -92,6 +93,8 @@ void *malloc(size_t n)
         return take_early(n);
     if (!real)
         real = (void *(*)(size_t))find("malloc");
+    if (!real)
+        return take_early(n);
     return fails_for(__builtin_return_address(0)) ? NULL : real(n);
 }
 
@@ -102,6 +105,8 @@ void *calloc(size_t n, size_t size)
         return take_early(n * size); /* never used before: zero */
     if (!real)
         real = (void *(*)(size_t, size_t))find("calloc");
+    if (!real)
+        return take_early(n * size);
     return fails_for(__builtin_return_address(0)) ? NULL : real(n, size);
 }
 
@@ -116,6 +121,8 @@ void *realloc(void *at, size_t n)
     }
     if (!real)
         real = (void *(*)(void *, size_t))find("realloc");
+    if (!real)
+        return NULL;
     return fails_for(__builtin_return_address(0)) ? NULL : real(at, n);
 }
 
@@ -126,7 +133,8 @@ void free(void *at)
         return;
     if (!real)
         real = (void (*)(void *))find("free");
-    real(at);
+    if (real)
+        real(at);
 }
 
 /* ---- GLib's, for sizes that come from input ---- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A disk with a cache that forgets: preloaded into a program, it writes down what the program does
- * to the files below BREAKEVEN_FAULT_PATH, in order, into the file BREAKEVEN_FAULT_LOG. After the
- * program was killed, tests/faults/support/power.ts lays out what a loss of power might have left:
- * all that was flushed, and any part of the rest. Nothing is flushed in truth: that would only take
- * time. With BREAKEVEN_FAULT_LIES the disk says that it flushed and did not. Only for tests. Any
- * thread; one lock keeps the order. */
+ * to the files below BREAKEVEN_FAULT_PATH (it ends in a slash), in order, into the file
+ * BREAKEVEN_FAULT_LOG. After the program was killed, tests/faults/support/power.ts lays out what a
+ * loss of power might have left: all that was flushed, and any part of the rest. Nothing is flushed
+ * in truth, it only takes a disk's time. With BREAKEVEN_FAULT_LIES the disk says that it flushed
+ * and did not. Only for tests. Any thread; one lock keeps the order. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+#define FLUSH_US 4000 /* as a disk takes: the power is to go in between, too */
 
 /* The order and size of these are known to power.ts, too. */
 enum {
@@ -51,9 +53,12 @@ __attribute__((constructor)) static void prepare(void)
     folder_length = folder ? strlen(folder) : 0;
 }
 
+/* Below the folder, or the folder itself, whose flush keeps names. */
 static int is_below(const char *path)
 {
-    return folder_length > 0 && path && strncmp(path, folder, folder_length) == 0;
+    return folder_length > 0 && path &&
+           (strncmp(path, folder, folder_length) == 0 ||
+            (strncmp(path, folder, folder_length - 1) == 0 && !path[folder_length - 1]));
 }
 
 /* The path of a watched file; 0 where it is none. */
@@ -128,6 +133,7 @@ static int flush(const char *path)
     int64_t number = ++last_sync;
     note(RECORD_SYNC_BEGINS, path, number, NULL, 0);
     pthread_mutex_unlock(&lock);
+    usleep(FLUSH_US);
     pthread_mutex_lock(&lock);
     if (!lies)
         note(RECORD_SYNC_DONE, path, number, NULL, 0);

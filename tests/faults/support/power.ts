@@ -96,6 +96,7 @@ export function losePower(folder: string, before: Map<string, Buffer>, log: stri
   for (const [path, bytes] of before) files.set(path, new File(Buffer.from(bytes), true));
   const begun = new Map<string, number>(); // flushes of a file
   const numbers = new Map<number, number>(); // number of a flush -> how many of its file had begun before it
+  const names = new Map<number, [string, File][]>(); // number of a folder's flush -> what was in it, or removed from it, when that began
   let flushes = 0;
   for (const { kind, path, offset, data } of recordsOf(readFileSync(log))) {
     const file = files.get(path);
@@ -106,11 +107,14 @@ export function losePower(folder: string, before: Map<string, Buffer>, log: stri
     } else if (kind === KIND.syncBegins) {
       numbers.set(offset, begun.get(path) ?? 0);
       begun.set(path, (begun.get(path) ?? 0) + 1);
+      names.set(offset, [...files].filter(([name, one]) => dirname(name) === path && (one.isRemoved || !one.isNamed)));
     } else if (kind === KIND.syncDone) {
       flushes++;
       const number = numbers.get(offset)!;
       file?.flush((change) => change.flush <= number);
-      for (const [name, one] of files) if (dirname(name) === path) one.isNamed = true;
+      for (const [name, one] of names.get(offset)!)
+        if (!one.isRemoved) one.isNamed = true;
+        else if (files.get(name) === one) files.delete(name);
     } else {
       const changed = file ?? new File(Buffer.alloc(0), false);
       files.set(path, changed);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every step of the store's work on the disk fails once: the k-th write, flush, change of length, opening, for k = 1, 2, … until a pass meets no
+// failure any more. A run that got 201 is there, one that did not can be sent again, and what is refused is said with 503 or 507.
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { postAlone } from "../http/support/client";
+import { type Server, startServer } from "../http/support/server";
+import { assertAllThere, assertWhole, command, makeRun, type Posted, storeUrl } from "./support/acknowledged";
+import { length } from "./support/length";
+import { Control, ERRNO, KIND, shimEnvironment } from "./support/shim";
+
+const CHANGES = KIND.write | KIND.sync | KIND.truncate;
+const STEPS_MAX = 400;
+const STRIDE = length(5, 1); // not every step of a start, where each step takes a start
+
+let root: string, folder: string;
+let control: Control;
+let server: Server | undefined;
+let env: Record<string, string>;
+const all: Posted[] = [];
+let serial = 0;
+
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "breakeven-errors-"));
+  folder = join(root, "disk");
+  await mkdir(folder);
+  control = new Control(join(root, "control"));
+  env = shimEnvironment("io", { BREAKEVEN_FAULT_CONTROL: control.path, BREAKEVEN_FAULT_PATH: `${folder}/` });
+});
+after(async () => {
+  server?.child.kill("SIGKILL");
+  control.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+const next = (): Posted => makeRun(`e-${serial}`, serial++);
+
+/** Posts one run while a step fails; posts it again when nothing fails. */
+async function postPast(refusal: RegExp): Promise<number> {
+  const run = next();
+  const answer = await postAlone(server!.origin, "/api/runs", run.body);
+  const hits = control.disarm();
+  assert.match(String(answer.status), hits > 0 ? new RegExp(`^(201|${refusal.source})$`) : /^201$/, answer.text);
+  if (answer.status !== 201) {
+    assert.match(answer.text, /disk/);
+    const again = await postAlone(server!.origin, "/api/runs", run.body);
+    assert.ok(again.status === 201 || again.status === 200, again.text);
+  }
+  all.push(run);
+  return hits;
+}
+
+for (const [name, code, refusal] of [["an I/O error", ERRNO.EIO, /503/], ["a full disk", ERRNO.ENOSPC, /507/], ["a full quota", ERRNO.EDQUOT, /507/]] as const)
+  test(`${name} at every step of an upload`, { timeout: 600_000 }, async (t) => {
+    t.after(() => server?.child.kill("SIGKILL"));
+    server = await startServer({ folder, env });
+    let k = 1;
+    for (let calm = 0; calm < 3; k++) {
+      assert.ok(k < STEPS_MAX, "an upload takes ever more steps");
+      control.arm(k, CHANGES, code);
+      calm = (await postPast(refusal)) === 0 ? calm + 1 : 0;
+    }
+    assert.ok(k > 5, `only ${k} steps failed`);
+    await assertAllThere(server, all);
+    await server.stop({ keep: true });
+    server = await startServer({ folder });
+    await assertAllThere(server, all);
+    await server.stop({ keep: true });
+    assertWhole(folder);
+    console.log(`${name}: ${k - 4} steps of an upload failed, one after the other`);
+  });
+
+test("a disk that stays bad, or turns read-only, refuses until it is good again", { timeout: 120_000 }, async () => {
+  server = await startServer({ folder, env });
+  for (const [code, status] of [[ERRNO.EIO, 503], [ERRNO.EROFS, 503], [ERRNO.ENOSPC, 507]] as const) {
+    control.arm(1, CHANGES, code, true);
+    const refused = await Promise.all(Array.from({ length: 8 }, () => postAlone(server!.origin, "/api/runs", next().body)));
+    for (const answer of refused) assert.equal(answer.status, status, answer.text);
+    assert.equal((await fetch(`${server.origin}/readyz`)).status, 503);
+    assert.equal((await fetch(`${server.origin}/healthz`)).status, 200);
+    await assertAllThere(server, all.slice(-3)); // reading goes on
+    control.disarm();
+    await postPast(/never/);
+  }
+  await assertAllThere(server, all);
+  await server.stop({ keep: true });
+  assertWhole(folder);
+});
+
+test("a failure at every step of a start: it says so and ends, and the next start is fine", { timeout: 600_000 }, async () => {
+  // the log of a server that was killed: a start has the most to do
+  server = await startServer({ folder, env });
+  for (let i = 0; i < 3; i++) await postPast(/never/);
+  const gone = new Promise((resolve) => server!.child.once("exit", resolve));
+  server.child.kill("SIGKILL");
+  await gone;
+  let failed = 0, k = 1;
+  for (let calm = 0; calm < 2 && k < STEPS_MAX; k += STRIDE) {
+    control.arm(k, CHANGES | KIND.open | KIND.read | KIND.name, ERRNO.EIO);
+    const start = command(["migrate", "--store", storeUrl(folder)], env);
+    const hits = control.disarm();
+    calm = hits === 0 ? calm + 1 : 0;
+    assert.ok(start.code === 0 || start.code === 1, `step ${k}: ${start.code} ${start.err}`);
+    if (start.code === 1) {
+      failed++;
+      assert.match(start.err, /store\.db/, `step ${k}`);
+      assert.match(start.err, /disk|cannot|error/i, `step ${k}`);
+    }
+  }
+  assert.ok(failed > 3, `only ${failed} starts failed`);
+  server = await startServer({ folder });
+  await assertAllThere(server, all);
+  await server.stop({ keep: true });
+  assertWhole(folder);
+  console.log(`${failed} of the steps of a start failed, each said what`);
+});
+
+test("a failure at every step of a backup leaves nothing that looks like one", { timeout: 600_000 }, async () => {
+  let failed = 0;
+  for (let k = 1, calm = 0; calm < 2 && k < STEPS_MAX * 4; k += STRIDE * length(4, 1)) {
+    control.arm(k, CHANGES | KIND.open | KIND.name, ERRNO.ENOSPC);
+    const to = join(folder, `copy-${k}`);
+    const done = command(["backup", to, "--store", storeUrl(folder)], env);
+    const hits = control.disarm();
+    calm = hits === 0 ? calm + 1 : 0;
+    const check = command(["check", "--store", `sqlite:${to}`]);
+    assert.equal(check.code, done.code, `step ${k}: the backup says ${done.code} ${done.err}, its file ${check.out}${check.err}`);
+    if (done.code !== 0) failed++;
+    await rm(to, { force: true });
+  }
+  assert.ok(failed > 3);
+});
