@@ -187,8 +187,8 @@ void http_append_encoded(GString *out, const char *text);
 /* ---- The server ---- */
 
 /* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body,
- * then it closes): a header line without a colon (400), headers over HTTP_CONNECTION_BYTES (431, or
- * 414 for the target), a Content-Length that is no number (400) or beyond 2^64 (413), a malformed
+ * then it closes): a header line without a colon (400), headers over HTTP_CONNECTION_BYTES, or a
+ * cookie of thousands of parts (431, or 414 for the target), a Content-Length that is no number (400) or beyond 2^64 (413), a malformed
  * chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed
  * request line, a connection that sends no whole request line within idle_seconds_max +
  * head_seconds_max, one that is silent for idle_seconds_max, and one that takes longer than

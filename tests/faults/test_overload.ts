@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Four times the uploads that the server can take (5 s, a minute in the long version), while people read pages and runners deliver: what
+// is too much is told to come back (503 with Retry-After), pages are answered, memory stays bounded, all that was acknowledged is there,
+// and the runners finish.
+import assert from "node:assert/strict";
+import { Agent, request as httpRequest } from "node:http";
+import { test, type TestContext } from "node:test";
+import { Client, result, runDocument, sha } from "../http/support/client";
+import { commitOf } from "../http/support/history";
+import { parse, valueOf } from "../http/support/prometheus";
+import { type Server, startServer } from "../http/support/server";
+import { World } from "../runner/support/world";
+
+const LONG = process.env["BREAKEVEN_LONG"] === "1";
+const SECONDS = LONG ? 60 : 5;
+const FACTOR = 4;
+const RUNNERS = 3;
+const PAGE_EVERY_MS = 60;
+const TICK_MS = 20;
+const OUTSTANDING_MAX = 3000; // of this client: what it cannot hold it does not send
+const RESIDENT_GROWTH_MAX = 512 << 20; // the bodies in flight, the queue, and what a sanitizer keeps of freed memory
+const RATIO_MAX = 10;
+const PAGE = "/p/load/b/Load";
+
+process.env["ASAN_OPTIONS"] = `${process.env["ASAN_OPTIONS"] ?? ""}:quarantine_size_mb=4`; // or freed memory stays resident, on purpose
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
+
+interface Answered { status: number; retryAfter: string | undefined; ms: number }
+
+function exchange(server: Server, method: string, path: string, body?: string): Promise<Answered> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) };
+    const out = httpRequest({ host: "127.0.0.1", port: server.port, method, path, headers, agent }, (response) => {
+      response.resume();
+      response.on("end", () => resolve({ status: response.statusCode!, retryAfter: response.headers["retry-after"], ms: performance.now() - began }));
+      response.on("error", reject);
+    });
+    out.on("error", reject);
+    out.end(body);
+  });
+}
+
+let serial = 0;
+const TEMPLATE = JSON.stringify(runDocument({
+  id: "ID", project: "load", commit: { sha: "SHA" },
+  results: [1, 2, 4, 8, 16].map((threads) => result("Load", { threads }, Array.from({ length: 10 }, (_, i) => 100 + i / 7))),
+}));
+
+function document(): { id: string; body: string } {
+  const id = `load-${serial++}`;
+  return { id, body: TEMPLATE.replace('"ID"', `"${id}"`).replace('"SHA"', `"${sha(`load${serial % 40}`)}"`) };
+}
+
+const p95 = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.95)]!;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Pages one after the other, each some time after the last began. */
+async function readPages(server: Server, until: () => boolean): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  while (!until()) {
+    const began = performance.now();
+    answers.push(await exchange(server, "GET", PAGE));
+    await pause(Math.max(0, PAGE_EVERY_MS - (performance.now() - began)));
+  }
+  return answers;
+}
+
+/** What eight clients get through that wait for each answer, a second. */
+async function measureCapacity(server: Server, acknowledged: Set<string>): Promise<number> {
+  const began = performance.now();
+  const client = async (): Promise<void> => {
+    while (performance.now() - began < 1500) {
+      const { id, body } = document();
+      assert.equal((await exchange(server, "POST", "/api/runs", body)).status, 201);
+      acknowledged.add(id);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  return acknowledged.size / ((performance.now() - began) / 1000);
+}
+
+interface Load { sent: number; refused: number; unsent: number }
+
+/** Posts at a rate, whether or not earlier ones were answered. */
+async function overload(server: Server, perSecond: number, acknowledged: Set<string>): Promise<Load> {
+  const load: Load = { sent: 0, refused: 0, unsent: 0 };
+  const waiting = new Set<Promise<void>>();
+  const began = performance.now();
+  for (let due = 0, now = 0; (now = performance.now() - began) < SECONDS * 1000; await pause(TICK_MS)) {
+    for (const end = (perSecond * now) / 1000; due < end; due++) {
+      if (waiting.size >= OUTSTANDING_MAX) {
+        load.unsent++;
+        continue;
+      }
+      const { id, body } = document();
+      load.sent++;
+      const one: Promise<void> = exchange(server, "POST", "/api/runs", body).then((answer) => {
+        if (answer.status === 201) acknowledged.add(id);
+        else {
+          assert.equal(answer.status, 503);
+          assert.match(answer.retryAfter ?? "", /^[1-9]\d*$/);
+          load.refused++;
+        }
+        waiting.delete(one);
+      });
+      waiting.add(one);
+    }
+  }
+  await Promise.all(waiting);
+  return load;
+}
+
+async function residentOf(client: Client): Promise<number> {
+  return valueOf(parse((await client.get("/metrics")).text), "process_resident_memory_bytes")!;
+}
+
+async function assertAllStored(client: Client, acknowledged: Set<string>): Promise<void> {
+  const stored = new Set((await client.all("/api/runs?fields=id&limit=1000", "runs")).map((run) => run.id));
+  const lost = [...acknowledged].filter((id) => !stored.has(id));
+  assert.deepEqual(lost, [], "acknowledged, and not there");
+}
+
+test("four times what the server takes", { timeout: 400_000 }, async (t: TestContext) => {
+  const server = await startServer({ args: ["--access-log", "off"] });
+  const client = await Client.of(server);
+  const acknowledged = new Set<string>();
+  await client.post("/api/projects/load/commits", { commits: Array.from({ length: 40 }, (_, i) => commitOf("load", i)) });
+  const capacity = await measureCapacity(server, acknowledged);
+  let over = false;
+  setTimeout(() => (over = true), 3000);
+  const unloaded = await readPages(server, () => over);
+
+  const before = await residentOf(client);
+  let peak = before, ended = false;
+  const worlds = Array.from({ length: RUNNERS }, () => new World());
+  const runs = worlds.map((_, i) => runDocument({ id: `runner-${i}`, project: "load", commit: { sha: sha(`load${i}`) } }));
+  const runners = worlds.map((world, i) => world.run(["post", world.file("run.json", JSON.stringify(runs[i])), "--server", server.origin]));
+  const pages = readPages(server, () => ended);
+  const watch = (async () => {
+    while (!ended) {
+      peak = Math.max(peak, await residentOf(client));
+      await pause(250);
+    }
+  })();
+  const load = await overload(server, FACTOR * capacity, acknowledged);
+  ended = true;
+  const loaded = await pages;
+  await watch;
+  for (const [i, outcome] of (await Promise.all(runners)).entries()) {
+    assert.equal(outcome.code, 0, `runner ${i}: ${outcome.stderr}`);
+    acknowledged.add(`runner-${i}`);
+    worlds[i]!.remove();
+  }
+  const ratio = p95(loaded.map((a) => a.ms)) / p95(unloaded.map((a) => a.ms));
+  t.diagnostic(`takes ${capacity.toFixed(0)} uploads/s; sent ${load.sent} in ${SECONDS} s (${load.unsent} more than this client could), of them ${load.refused} told to come back`);
+  t.diagnostic(`page p95 ${p95(unloaded.map((a) => a.ms)).toFixed(1)} ms (${unloaded.length} pages), under load ${p95(loaded.map((a) => a.ms)).toFixed(1)} ms (${loaded.length} pages): ${ratio.toFixed(1)} times`);
+  t.diagnostic(`resident ${(before / 2 ** 20).toFixed(0)} MiB before, at most ${(peak / 2 ** 20).toFixed(0)} MiB`);
+  assert.ok(load.refused > 0, "nothing was too much");
+  assert.ok(loaded.every((a) => a.status === 200), `pages: ${loaded.map((a) => a.status)}`);
+  assert.ok(peak - before < RESIDENT_GROWTH_MAX, `${peak - before} bytes more`);
+  if (LONG) assert.ok(ratio <= RATIO_MAX, `pages take ${ratio.toFixed(1)} times as long`);
+  await assertAllStored(client, acknowledged);
+  agent.destroy();
+  await server.stop();
+});
