@@ -10,8 +10,8 @@
 
 #include "schema/error.h"
 #include "schema/fault.h"
-#include "server/http/http_peer.h"
 #include "schema/latency.h"
+#include "server/http/http_peer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -188,14 +188,15 @@ void http_append_encoded(GString *out, const char *text);
 
 /* What cannot be a problem+json, because libmicrohttpd answers it by itself (a short HTML body,
  * then it closes): a header line without a colon (400), headers over HTTP_CONNECTION_BYTES, or a
- * cookie of thousands of parts (431, or 414 for the target), a Content-Length that is no number (400) or beyond 2^64 (413), a malformed
- * chunk (400), an unknown HTTP version (505). What is closed without any answer: a malformed
- * request line, a connection that sends no whole request line within idle_seconds_max +
- * head_seconds_max, one that is silent for idle_seconds_max, and one that takes longer than
- * HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line that was followed by no
- * whole head within head_seconds_max, or by no whole request within request_seconds_max, is
- * answered 408. Where connections_max are open and a further one comes, those are closed without an
- * answer that have waited longest for a request or for the rest of its head. */
+ * cookie of thousands of parts (431, or 414 for the target), a Content-Length that is no number
+ * (400) or beyond 2^64 (413), a malformed chunk (400), an unknown HTTP version (505). What is
+ * closed without any answer: a malformed request line, a connection that sends no whole request
+ * line within idle_seconds_max + head_seconds_max, one that is silent for idle_seconds_max, and one
+ * that takes longer than HTTP_SEND_FACTOR * request_seconds_max to read its answer. A request line
+ * that was followed by no whole head within head_seconds_max, or by no whole request within
+ * request_seconds_max, is answered 408. Where connections_max are open and a further one comes,
+ * those are closed without an answer that have waited longest for a request or for the rest of its
+ * head. */
 #define HTTP_CONNECTION_BYTES (128u << 10)
 #define HTTP_TARGET_BYTES_MAX (16u << 10) /* path and query; beyond it 414 */
 #define HTTP_PAIRS_MAX        256u        /* query parameters of a request */
