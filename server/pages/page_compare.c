@@ -137,7 +137,8 @@ static bool write_page(Html *html, const struct compare_view *view, GError **err
     html_literal(html, "</div>");
     write_warnings(html, view);
     write_sides(html, view);
-    if (!compare_table_differences(html, view, error))
+    if (!compare_environment_write(html, view, error) ||
+        !compare_table_differences(html, view, error))
         return false;
     compare_table_means(html, view);
     if (!compare_table_folded(html, view, error))

@@ -90,6 +90,8 @@ test("compare: what differs first, the rest folded with its count, missing and n
   const { page, assertClean, close } = await open(browser, server.origin, PAGES.compare);
   assert.match((await page.locator("#verdict").textContent())!, /^10 slower, .*\b2 new, 2 not measured$/);
   assert.match((await page.locator(".warnings li").textContent())!, /lab-1: base and head were measured in different environments/);
+  await page.getByText("Environments differ").click();
+  assert.match((await page.locator("#environment tbody").textContent())!, /^kernel6\.1\.06\.1\.7$/);
   const first = page.locator("#differences tbody tr").first();
   assert.match((await first.textContent())!, /^ThreadPoolSpawn real_time.*[+−]1[0-3]\.\d %.*▼ regressed/);
   const folded = page.locator("#unchanged");
