@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Fuzzing of CI tokens: whatever the bytes are, they are refused with words that are valid UTF-8,
- * since nobody here holds the issuer's private key. */
+ * since nobody here holds the issuer's private key. As the claims of a token whose signature were
+ * right they are refused, too, or give a branch that is a name. */
+#include "schema/text.h"
 #include "server/access/oidc.h"
 #include "server/access/oidc_token.h"
+#include "server/access/oidc_trust.h"
 #include "tests/fuzz/fuzz.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -29,20 +32,29 @@ static void check(bool holds)
         __builtin_trap();
 }
 
-static Oidc *oidc_make(void)
+static GKeyFile *group_make(const char *jwks)
 {
-    g_autoptr(GKeyFile) file = g_key_file_new();
+    GKeyFile *file = g_key_file_new();
+    g_key_file_set_string(file, "oidc fuzz", "issuer", "https://i.example");
+    g_key_file_set_string(file, "oidc fuzz", "audience", "a");
+    g_key_file_set_string(file, "oidc fuzz", "jwks", jwks);
+    g_key_file_set_string(file, "oidc fuzz", "project", "p");
+    g_key_file_set_string(file, "oidc fuzz", "claim.repository_id", "1");
+    g_key_file_set_string(file, "oidc fuzz", "branch", "main,v*");
+    g_key_file_set_string(file, "oidc fuzz", "pull-requests", "on");
+    return file;
+}
+
+static Oidc *oidc_make(OidcTrust **out_trust)
+{
     g_autofree char *path = NULL;
     int fd = g_file_open_tmp("breakeven-fuzz-XXXXXX", &path, NULL);
     check(fd >= 0 && write(fd, keys, sizeof keys - 1) == (ssize_t)sizeof keys - 1);
     close(fd);
-    g_key_file_set_string(file, "oidc fuzz", "issuer", "https://i.example");
-    g_key_file_set_string(file, "oidc fuzz", "audience", "a");
-    g_key_file_set_string(file, "oidc fuzz", "jwks", path);
-    g_key_file_set_string(file, "oidc fuzz", "project", "p");
-    g_key_file_set_string(file, "oidc fuzz", "claim.repository_id", "1");
+    g_autoptr(GKeyFile) file = group_make(path);
     Oidc *oidc = oidc_new(file, "fuzz", NULL);
-    check(oidc != NULL);
+    *out_trust = oidc_trust_read(file, "fuzz", "oidc fuzz", NULL);
+    check(oidc && *out_trust);
     g_unlink(path);
     return oidc;
 }
@@ -60,16 +72,40 @@ static void check_claims(const OidcToken *token)
     oidc_token_is_for(token, "a");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* The bytes as claims, beneath a header that is right. */
+static void check_admission(const OidcTrust *trust, const uint8_t *data, size_t size)
 {
-    static Oidc *oidc;
+    g_autofree char *part = g_base64_encode(data, size);
+    part[strcspn(part, "=")] = '\0';
+    g_autofree char *text =
+        g_strconcat("eyJhbGciOiJFUzI1NiIsImtpZCI6ImVjLTEifQ.", part, ".AA", NULL);
     g_autoptr(GError) error = NULL;
     g_auto(OidcToken) token = {0};
     struct oidc_identity who;
-    oidc = oidc ? oidc : oidc_make();
+    g_strdelimit(text, "+", '-');
+    g_strdelimit(text, "/", '_');
+    if (!oidc_token_read(text, strlen(text), &token, NULL))
+        return;
+    check_claims(&token);
+    if (!oidc_trust_admit(trust, &token, 1800000000, &who, &error)) {
+        check(error && g_utf8_validate(error->message, -1, NULL));
+        return;
+    }
+    g_autofree char *problem = text_name_problem(who.branch, strlen(who.branch), 256);
+    check(!problem && !g_str_has_suffix(who.branch, "*") && strcmp(who.repository, "1") == 0);
+    check(!who.is_pull_request || strcmp(who.branch, "main") != 0);
+    oidc_identity_clear(&who);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static Oidc *oidc;
+    static OidcTrust *trust;
+    g_autoptr(GError) error = NULL;
+    struct oidc_identity who;
+    oidc = oidc ? oidc : oidc_make(&trust);
     check(!oidc_verify(oidc, (const char *)data, size, 1800000000, &who, &error));
     check(error && g_utf8_validate(error->message, -1, NULL));
-    if (oidc_token_read((const char *)data, size, &token, NULL))
-        check_claims(&token);
+    check_admission(trust, data, size);
     return 0;
 }
