@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Fuzzing of CI tokens: whatever the bytes are, they are refused with words that are valid UTF-8,
- * since nobody here holds the issuer's private key. As the claims of a token whose signature were
+ * since none is both signed and for this audience. As the claims of a token whose signature were
  * right they are refused, too, or give a branch that is a name. */
 #include "schema/text.h"
 #include "server/access/oidc.h"
@@ -52,8 +52,10 @@ static Oidc *oidc_make(OidcTrust **out_trust)
     check(fd >= 0 && write(fd, keys, sizeof keys - 1) == (ssize_t)sizeof keys - 1);
     close(fd);
     g_autoptr(GKeyFile) file = group_make(path);
-    Oidc *oidc = oidc_new(file, "fuzz", NULL);
     *out_trust = oidc_trust_read(file, "fuzz", "oidc fuzz", NULL);
+    /* Kept inputs are signed; none is for this audience. */
+    g_key_file_set_string(file, "oidc fuzz", "audience", "nobody");
+    Oidc *oidc = oidc_new(file, "fuzz", NULL);
     check(oidc && *out_trust);
     g_unlink(path);
     return oidc;
