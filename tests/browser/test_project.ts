@@ -85,7 +85,7 @@ test("a pull request's value stands marked behind those of the branch it left", 
   const spark = await faster.locator("svg.spark").evaluate((svg) => ({
     dot: ["cx", "cy"].map((name) => Number(svg.querySelector("circle")!.getAttribute(name))), line: svg.querySelector(".stroke")!.getAttribute("d")!.slice(1).split("L").map((at) => at.split(" ").map(Number)),
   }));
-  assert.deepEqual(spark.dot, spark.line.at(-1), "the dot is the last value");
+  for (const [i, at] of spark.dot.entries()) assert.ok(Math.abs(at - spark.line.at(-1)![i]!) < 0.06, `the dot is the last value, which a line draws to a tenth: ${JSON.stringify(spark.dot)}`);
   assert.ok(spark.dot[1]! < spark.line.at(-2)![1]! - 5, "which is above the branch's");
   assertClean();
   await close();
