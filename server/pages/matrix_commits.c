@@ -235,7 +235,7 @@ static bool write_table(Html *html, const struct commits_table *table, GError **
     layout_pager(html, table->view->request, &paging, "Series");
     html_print(html,
                "<p class=\"hint\"><span>A cell: the difference to the row’s reference, the median "
-               "of the %u values before the first column’s commit, or where that are fewer than "
+               "of the %u values before the oldest column, or where that are fewer than "
                "%u, of the columns’ own.</span> <span>▲ better, ▼ worse than the noise "
                "explains; – not measured; ! flagged, kept out of baselines.</span></p>",
                RECENT_REFERENCE_COMMITS, RECENT_REFERENCE_MIN);
