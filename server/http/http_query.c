@@ -13,10 +13,10 @@ static bool decode_byte(const char *text, char *out)
 
 char *http_decode(const char *text, size_t length, bool plus_is_space)
 {
-    g_autofree char *out = g_try_malloc(length + 1);
+    /* Of what a connection may send as its head, or of a form, both bounded. Where memory ran out,
+     * NULL would say that the client wrote it wrongly. */
+    g_autofree char *out = g_malloc(length + 1);
     size_t n = 0;
-    if (!out)
-        return NULL;
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '%') {
             if (i + 2 >= length || !decode_byte(text + i + 1, &out[n++]))
