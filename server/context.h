@@ -5,6 +5,7 @@
 
 #include "server/http/http.h"
 #include "server/store/store.h"
+#include "server/work/recent_notes.h"
 #include "server/work/work.h"
 
 struct context {
@@ -16,7 +17,9 @@ struct context {
     size_t n_routes;
     const char *version; /* "0.1.0" */
     const char *build_id;
-    gint draining; /* atomic: 1 after SIGTERM */
+    RecentNotes *errors;   /* what went wrong lately */
+    RecentNotes *refusals; /* what was refused lately */
+    gint draining;         /* atomic: 1 after SIGTERM */
     int64_t started_ms;
     int64_t query_us; /* that an answer may take to read the store */
 };

@@ -25,16 +25,38 @@
 static const struct http_route routes[] = {ROUTES(ROUTE_ROW)};
 #undef ROUTE_ROW
 
-static void on_store_message(const char *message, void *user)
+/* `app` is the context: what is worth a line is kept for the status page, too. */
+static void on_message(const char *message, void *app)
 {
-    (void)user;
+    const struct recent_note note = {.at_ms = g_get_real_time() / 1000, .text = message};
     log_line(LOG_LEVEL_WARNING, "%s", message);
+    recent_notes_add(((struct context *)app)->errors, &note);
 }
 
-static void on_http_message(const char *message, void *app)
+/* Who only looked for what is not there was not refused anything. */
+static bool is_worth_a_note(const struct http_refusal *refused)
 {
-    (void)app;
-    log_line(LOG_LEVEL_WARNING, "%s", message);
+    static const unsigned always[] = {401, 403, 413, 414, 429, 503};
+    for (gsize i = 0; i < G_N_ELEMENTS(always); i++)
+        if (refused->status == always[i])
+            return true;
+    bool only_looked = strcmp(refused->method, "GET") == 0 || strcmp(refused->method, "HEAD") == 0;
+    return refused->status != 500 && !only_looked;
+}
+
+static void on_refused(const struct http_refusal *refused, void *app)
+{
+    if (!is_worth_a_note(refused))
+        return;
+    const GPtrArray *faults = refused->faults ? refused->faults->items : NULL;
+    const struct fault *first = faults && faults->len > 0 ? faults->pdata[0] : NULL;
+    g_autofree char *where = g_strconcat(refused->method, " ", refused->path, NULL);
+    g_autofree char *text =
+        first ? g_strdup_printf("%s: %s: %s", refused->detail, first->pointer, first->message)
+              : g_strdup(refused->detail);
+    const struct recent_note note = {
+        .at_ms = g_get_real_time() / 1000, .status = refused->status, .where = where, .text = text};
+    recent_notes_add(((struct context *)app)->refusals, &note);
 }
 
 static void on_http_access(const struct http_log_entry *entry, void *app)
@@ -182,12 +204,13 @@ static void demo_remove(const char *folder, const char *name)
 
 /* ---- Commands ---- */
 
-static Store *open_store(const Config *config, GError **error)
+static Store *open_store(const Config *config, struct context *context, GError **error)
 {
     struct store_options options = {
         .url = config->store,
         .queue_bytes_max = config->numbers[CONFIG_QUEUE_BYTES],
-        .log = on_store_message,
+        .log = on_message,
+        .log_user = context,
     };
     return store_open(&options, error);
 }
@@ -213,7 +236,8 @@ static HttpServer *start_http(const Config *config, HttpTls *tls, struct context
         .thread_start = on_thread_start,
         .thread_stop = on_thread_stop,
         .access_log = config->access_log ? on_http_access : NULL,
-        .log = on_http_message,
+        .log = on_message,
+        .refused = on_refused,
         .error_page = page_error,
         .n_workers = (unsigned)numbers[CONFIG_WORKERS],
         .connections_max = (unsigned)numbers[CONFIG_CONNECTIONS],
@@ -236,28 +260,32 @@ static int serve(const Config *config, GError **error)
 {
     sigset_t ending;
     g_autoptr(HttpTls) tls = NULL;
-    files_limit_raise();
-    signals_block(&ending, config->tls_key || config->oidc);
-    if (config->tls_key && !(tls = http_tls_new(config->tls_certificate, config->tls_key, error)))
-        return 1;
-    g_autoptr(Store) store = open_store(config, error);
-    if (!store)
-        return 1;
-    struct work_options work_options = {.store = store, .log = on_store_message};
-    g_autoptr(Work) work = work_start(&work_options, error);
-    if (!work)
-        return 1;
+    g_autoptr(RecentNotes) errors = recent_notes_new();
+    g_autoptr(RecentNotes) refusals = recent_notes_new();
     g_autofree char *build_id = build_id_make();
     struct context context = {
-        .store = store,
-        .work = work,
         .routes = routes,
         .n_routes = G_N_ELEMENTS(routes),
         .version = BREAKEVEN_VERSION,
         .build_id = build_id,
+        .errors = errors,
+        .refusals = refusals,
         .started_ms = g_get_real_time() / 1000,
         .query_us = config->numbers[CONFIG_QUERY_MS] * 1000,
     };
+    files_limit_raise();
+    signals_block(&ending, config->tls_key || config->oidc);
+    if (config->tls_key && !(tls = http_tls_new(config->tls_certificate, config->tls_key, error)))
+        return 1;
+    g_autoptr(Store) store = open_store(config, &context, error);
+    if (!store)
+        return 1;
+    struct work_options work_options = {.store = store, .log = on_message, .log_user = &context};
+    g_autoptr(Work) work = work_start(&work_options, error);
+    if (!work)
+        return 1;
+    context.store = store;
+    context.work = work;
     HttpServer *http = start_http(config, tls, &context, error); /* a busy port is said at once */
     if (!http)
         return 1;
@@ -295,7 +323,9 @@ static int demo(Config *config, GError **error)
 
 static int migrate(const Config *config, GError **error)
 {
-    g_autoptr(Store) store = open_store(config, error);
+    g_autoptr(RecentNotes) errors = recent_notes_new();
+    struct context context = {.errors = errors};
+    g_autoptr(Store) store = open_store(config, &context, error);
     if (!store)
         return 1;
     log_line(LOG_LEVEL_INFO, "%s has this version's schema", config->store);

@@ -73,6 +73,7 @@
     ROUTE("POST",   "/result/add/json/",                   api_codespeed_add_json, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, "") \
     ROUTE("POST",   "/result/add/",                        api_codespeed_add,   HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("POST",   "/db_{db}/v4/{suite}/submitRun",       api_lnt_submit,      HTTP_WRITE, HTTP_NO_STORE,   HTTP_QUICK, "project commit machine branch") \
+    ROUTE("GET",    "/api/status",                         api_status,          HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  "") \
     ROUTE("GET",    "/healthz",                            api_healthz,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/readyz",                             api_readyz,          HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
     ROUTE("GET",    "/metrics",                            api_metrics,         HTTP_READ,  HTTP_NO_STORE,   HTTP_QUICK, "") \
@@ -93,6 +94,12 @@
     ROUTE("POST",   "/p/{project}/rules",                  page_rules_post,     HTTP_WRITE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/compare",                page_compare_choose, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     PAGE(ROUTE,     "/p/{project}/compare/{range}",       page_compare) \
+    ROUTE("GET",    "/m",                                  page_machines,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/m/{machine}",                        page_machine,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/status",                             page_status,         HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/badge/{project}.svg",                page_badge,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/badge/{project}/{bench}.svg",        page_badge_bench,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/embed/p/{project}/b/{bench}",        page_embed,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/chart/series/{series}.svg",          page_series_svg,     HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/favicon.ico",                        page_favicon,        HTTP_READ,  HTTP_REVALIDATE, HTTP_QUICK, NULL) \
     ROUTE("GET",    "/assets/{file}",                      page_asset,          HTTP_READ,  HTTP_IMMUTABLE,  HTTP_QUICK, NULL)

@@ -3,6 +3,7 @@
  * or not. */
 #include "server/demo/demo_history.h"
 
+#include "server/demo/demo_machine.h"
 #include "server/demo/demo_plan.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ struct demo_case {
 struct demo_history {
     struct demo_options options;
     GPtrArray *cases; /* struct demo_case *, by machine */
+    char *topologies[DEMO_MACHINES];
     guint commit, machine;
     guint64 random, swept_random;
 };
@@ -52,6 +54,8 @@ void demo_history_free(DemoHistory *history)
     if (!history)
         return;
     g_ptr_array_unref(history->cases);
+    for (guint machine = 0; machine < DEMO_MACHINES; machine++)
+        g_free(history->topologies[machine]);
     g_free(history);
 }
 
@@ -209,9 +213,11 @@ DemoHistory *demo_history_new(const struct demo_options *options)
     history->random = options->seed;
     history->swept_random = options->seed + 1;
     history->cases = g_ptr_array_new_with_free_func(case_free);
-    for (guint machine = 0; machine < DEMO_MACHINES; machine++)
+    for (guint machine = 0; machine < DEMO_MACHINES; machine++) {
+        history->topologies[machine] = demo_machine_topology(machine);
         for (guint i = 0; i < demo_n_benches; i++)
             add_cases(history, &demo_benches[i], machine);
+    }
     /* After all others, whose noise is then the same as it would be without these. */
     for (guint machine = 0; machine < DEMO_MACHINES; machine++)
         for (guint i = 0; i < demo_n_benches; i++)
@@ -323,6 +329,10 @@ static struct run_result *result_of(DemoHistory *history, struct demo_case *one)
         run_result_take_metric(result, rate_of(ns));
     if (is_disturbed)
         run_result_add_flag(result, "disturbed");
+    if (one->bench->params == DEMO_EXECUTORS && !one->is_swept) {
+        const struct demo_moment at = {history->options.seed, history->machine, history->commit};
+        demo_machine_probe(result, &at, SAMPLES);
+    }
     return result;
 }
 
@@ -397,6 +407,7 @@ static Run *make_run(DemoHistory *history)
         g_ptr_array_add(run->history, before);
     }
     run->environment_json = environment_of(machine, number);
+    run->topology = g_strdup(history->topologies[history->machine]);
     run->started_ms = (run->commit.time_s + 300 + 60 * history->machine) * 1000;
     run->finished_ms = run->started_ms + 412000 + number * 7919 % 30000;
     fill_results(history, run->results);

@@ -138,6 +138,11 @@ void http_respond_error(HttpRequest *request, const GError *error, const Faults 
 void http_respond_status(HttpRequest *request, unsigned status, const char *detail_format, ...)
     G_GNUC_PRINTF(3, 4);
 
+/* The answer may be shown by pages of other origins, as a picture or in a frame. `style`: the text
+ * of its one <style>, whose digest the policy then allows; NULL: it has none. Of answers without
+ * forms only; before http_not_modified. */
+void http_response_embeddable(HttpRequest *request, const char *style);
+
 /* Adds a header; before responding. Control characters in the value are refused (the header is left
  * out and logged). */
 void http_response_header(HttpRequest *request, const char *name, const char *value);
@@ -213,6 +218,14 @@ struct http_log_entry {
     bool aborted; /* the client went away before it had the whole answer */
 };
 
+/* What was refused: an answer of 400 or more. `detail` says why, as its sender was told; values are
+ * as the client sent them. */
+struct http_refusal {
+    unsigned status;
+    const char *method, *path, *detail;
+    const Faults *faults; /* or NULL */
+};
+
 struct http_options {
     const char *listen_host; /* "127.0.0.1", "::1", "0.0.0.0" … */
     uint16_t listen_port;    /* 0: any */
@@ -238,6 +251,7 @@ struct http_options {
     /* on event threads; may be NULL */
     void (*access_log)(const struct http_log_entry *entry, void *app);
     void (*log)(const char *message, void *app); /* what is worth a line: any thread; may be NULL */
+    void (*refused)(const struct http_refusal *refused, void *app); /* any thread; may be NULL */
     /* Renders HTML error pages; NULL: a plain one. */
     void (*error_page)(HttpRequest *request, unsigned status, const char *title, const char *detail,
                        GString *out);

@@ -207,6 +207,7 @@ struct http_answer {
     GBytes *shared;     /* what holds `bytes`, where is_static is for it; or NULL */
     GPtrArray *headers; /* struct http_pair * */
     char *etag;         /* without quotes and suffix */
+    char *embed_policy; /* where other origins may show it: its Content-Security-Policy; or NULL */
 };
 
 struct http_request {

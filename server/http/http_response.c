@@ -107,6 +107,15 @@ bool http_is_api(const HttpRequest *request)
     return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
 }
 
+static void tell_refusal(const HttpRequest *request, unsigned status, const char *detail,
+                         const Faults *faults)
+{
+    const struct http_options *options = &request->server->options;
+    const struct http_refusal refused = {status, request->method, request->path, detail, faults};
+    if (options->refused)
+        options->refused(&refused, options->app);
+}
+
 static void respond_problem(HttpRequest *request, unsigned status, const char *detail,
                             const Faults *faults)
 {
@@ -114,6 +123,7 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
     GString *body = g_string_new(NULL);
     bool json = http_is_api(request);
     g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
+    g_clear_pointer(&request->answer.embed_policy, g_free);
     if (status == 503 || status == 429) {
         g_autofree char *seconds = g_strdup_printf(
             "%u", request->retry_seconds ? request->retry_seconds : HTTP_RETRY_SECONDS);
@@ -125,6 +135,7 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
         options->error_page(request, status, problem_title(status), detail, body);
     else
         problem_append_html(body, status, detail, options->product);
+    tell_refusal(request, status, detail, faults);
     http_respond(request, status, json ? "application/problem+json" : HTTP_HTML, body);
 }
 
@@ -170,6 +181,24 @@ void http_respond_status(HttpRequest *request, unsigned status, const char *deta
     respond_problem(request, status, detail, NULL);
 }
 
+void http_response_embeddable(HttpRequest *request, const char *style)
+{
+    struct http_answer *answer = &request->answer;
+    g_autoptr(GString) policy = g_string_new("default-src 'none'; ");
+    if (style) {
+        guint8 digest[32];
+        gsize length = sizeof digest;
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_checksum_update(checksum, (const guchar *)style, (gssize)strlen(style));
+        g_checksum_get_digest(checksum, digest, &length);
+        g_autofree char *text = g_base64_encode(digest, length);
+        g_string_append_printf(policy, "style-src 'sha256-%s'; ", text);
+    }
+    g_string_append(policy, "base-uri 'none'; form-action 'none'; frame-ancestors *");
+    g_free(answer->embed_policy);
+    answer->embed_policy = g_string_free(g_steal_pointer(&policy), FALSE);
+}
+
 static bool header_is_sound(const char *name, const char *value)
 {
     for (const char *at = name; *at; at++)
@@ -205,6 +234,7 @@ void http_response_clear(HttpRequest *request)
     g_clear_pointer(&answer->shared, g_bytes_unref);
     g_clear_pointer(&answer->content_type, g_free);
     g_clear_pointer(&answer->etag, g_free);
+    g_clear_pointer(&answer->embed_policy, g_free);
     g_clear_pointer(&answer->headers, g_ptr_array_unref);
 }
 
@@ -244,10 +274,22 @@ static struct MHD_Response *response_with_body(struct http_answer *answer)
     return response;
 }
 
+static void each_security_header(const HttpRequest *request, http_header_fn each, void *to)
+{
+    const char *policy = request->answer.embed_policy;
+    for (gsize i = 0; i < G_N_ELEMENTS(security_headers); i++) {
+        const char *name = security_headers[i].name, *value = security_headers[i].value;
+        if (policy && strcmp(name, "Content-Security-Policy") == 0)
+            value = policy;
+        else if (policy && strcmp(name, "Cross-Origin-Resource-Policy") == 0)
+            value = "cross-origin";
+        each(to, name, value);
+    }
+}
+
 static void each_common_header(const HttpRequest *request, http_header_fn each, void *to)
 {
-    for (gsize i = 0; i < G_N_ELEMENTS(security_headers); i++)
-        each(to, security_headers[i].name, security_headers[i].value);
+    each_security_header(request, each, to);
     if (request->server->options.tls)
         each(to, "Strict-Transport-Security", "max-age=31536000");
     each(to, "X-Request-Id", request->id);

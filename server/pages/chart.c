@@ -476,6 +476,14 @@ static void draw_standalone_legend(Html *html, const struct frame *frame)
                                 HEIGHT + 8 + LEGEND_ROW * (frame->chart->n_lines + i));
 }
 
+static void draw_ground(Html *html, const struct frame *frame)
+{
+    if (frame->chart->style)
+        html_print(html, "<style>%s</style>", frame->chart->style);
+    html_literal(html, "<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
+    draw_heading(html, frame);
+}
+
 static struct frame frame_of(const struct chart *chart)
 {
     struct frame frame = {
@@ -514,8 +522,10 @@ void chart_render(Html *html, const struct chart *chart)
     struct frame frame = frame_of(chart);
     html_literal(html, "<svg class=\"plot\" role=\"img\" font-size=\"12\"");
     if (chart->standalone)
-        html_literal(html, " xmlns=\"http://www.w3.org/2000/svg\" width=\"1100\" "
-                           "font-family=\"system-ui, sans-serif\"");
+        html_print(html,
+                   " xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+                   "font-family=\"system-ui, sans-serif\"",
+                   chart->width > 0 ? chart->width : (guint)WIDTH);
     html_print(html, " viewBox=\"0 0 1100 %d\">", (int)frame.height);
     html_literal(html, "<title>");
     html_text(html, chart->title);
@@ -523,9 +533,7 @@ void chart_render(Html *html, const struct chart *chart)
     html_text(html, chart->summary);
     html_literal(html, "</desc>");
     if (chart->standalone)
-        html_literal(html, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
-    if (chart->standalone)
-        draw_heading(html, &frame);
+        draw_ground(html, &frame);
     draw_y_axis(html, &frame);
     draw_x_axis(html, &frame);
     draw_inside(html, &frame);

@@ -73,6 +73,8 @@ struct chart {
     bool has_window;           /* only this part of the y axis is drawn, in values */
     struct chart_range window; /* low < high */
     bool standalone;           /* a document of its own: with xmlns, a background and a legend */
+    guint width;               /* of a document of its own, in pixels; 0: as it was drawn */
+    const char *style;         /* of a document of its own: chart_theme_style, or NULL */
 };
 
 /* Linear, unless it is asked for a logarithmic one. */

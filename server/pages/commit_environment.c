@@ -3,69 +3,18 @@
  * "everything moved". The request's thread. */
 #include "server/pages/commit_view.h"
 
+#include "server/pages/environment_facts.h"
+
 #include <string.h>
-
-/* The facts behind a digest: struct run_param *, or NULL where they cannot be told. */
-static GPtrArray *facts_of(const GPtrArray *environments, const char *digest)
-{
-    for (guint i = 0; digest && i < environments->len; i++) {
-        const struct store_environment *environment =
-            (const struct store_environment *)environments->pdata[i];
-        if (environment->facts_json && strcmp(environment->digest, digest) == 0)
-            return run_params_parse(environment->facts_json);
-    }
-    return NULL;
-}
-
-static void write_fact(Html *html, const char *name, const char *before, const char *here)
-{
-    html_print(html, "<tr><th scope=\"row\">%s</th><td>", name);
-    if (before)
-        html_text(html, before);
-    else
-        html_literal(html, "<span class=\"none\">not told</span>");
-    html_literal(html, "</td><td>");
-    if (here)
-        html_text(html, here);
-    else
-        html_literal(html, "<span class=\"none\">not told</span>");
-    html_literal(html, "</td></tr>");
-}
-
-static const struct run_param *param_at(const GPtrArray *params, guint i)
-{
-    return i < params->len ? (const struct run_param *)params->pdata[i] : NULL;
-}
-
-static int compare_params(const struct run_param *left, const struct run_param *right)
-{
-    if (!left || !right)
-        return left ? -1 : 1;
-    return strcmp(left->name, right->name);
-}
-
-/* Both lists are sorted by name. */
-static void write_differences(Html *html, const GPtrArray *before, const GPtrArray *here)
-{
-    for (guint i = 0, k = 0; i < before->len || k < here->len;) {
-        const struct run_param *left = param_at(before, i), *right = param_at(here, k);
-        int order = compare_params(left, right);
-        const struct run_param *named = order <= 0 ? left : right;
-        const char *before_value = left && order <= 0 ? left->value : NULL;
-        const char *here_value = right && order >= 0 ? right->value : NULL;
-        if (named && g_strcmp0(before_value, here_value) != 0)
-            write_fact(html, named->name, before_value, here_value);
-        i += order <= 0 ? 1 : 0;
-        k += order >= 0 ? 1 : 0;
-    }
-}
 
 static void write_table(Html *html, const struct store_run *before, const struct store_run *here,
                         const GPtrArray *environments)
 {
-    g_autoptr(GPtrArray) left = facts_of(environments, before->environment_digest);
-    g_autoptr(GPtrArray) right = facts_of(environments, here->environment_digest);
-    html_print(html, "<p><b>%s</b> is not what it was at ", here->machine->name);
+    g_autoptr(GPtrArray) left = environment_facts_of(environments, before->environment_digest);
+    g_autoptr(GPtrArray) right = environment_facts_of(environments, here->environment_digest);
+    html_literal(html, "<p>");
+    layout_machine(html, here->machine);
+    html_literal(html, " is not what it was at ");
     layout_commit(html, before->commit);
     html_literal(html, ": a difference may be the machine’s.</p>");
     if (!left || !right) {
@@ -76,7 +25,7 @@ static void write_table(Html *html, const struct store_run *before, const struct
     html_attr(html, "aria-label", here->machine->name);
     html_literal(html, "><table><thead><tr><th scope=\"col\">Fact</th><th "
                        "scope=\"col\">Before</th><th scope=\"col\">Here</th></tr></thead><tbody>");
-    write_differences(html, left, right);
+    environment_facts_differences(html, left, right);
     html_literal(html, "</tbody></table></div>");
 }
 

@@ -125,7 +125,7 @@ void commit_facts_write(Html *html, const struct commit_view *view)
 static void write_run(Html *html, const struct store_run *run)
 {
     html_literal(html, "<tr><th scope=\"row\">");
-    html_text(html, run->machine->name);
+    layout_machine(html, run->machine);
     html_literal(html, "</th><td>");
     html_text(html, run->reason);
     if (run->pull_request)

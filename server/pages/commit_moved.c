@@ -157,7 +157,9 @@ static void write_absent(Html *html, const struct commit_view *view,
 {
     const struct store_run *before =
         recent_runs_before(view->recent, machine, view->commit->position);
-    html_print(html, "<li><b>%s</b> has not measured this commit", machine->name);
+    html_literal(html, "<li>");
+    layout_machine(html, machine);
+    html_literal(html, " has not measured this commit");
     if (before) {
         html_literal(html, "; the one before that it measured is ");
         layout_commit(html, before->commit);
@@ -187,8 +189,9 @@ static void write_missing(Html *html, const struct commit_verdict *verdict)
         g_autofree char *url = link_bench(benchmark->project->name, benchmark->name);
         html_literal(html, "<li><a");
         html_url(html, "href", url);
-        html_print(html, ">%s</a> on %s: %u series that %s measured before</li>", benchmark->name,
-                   verdict->run->machine->name, n, n == 1 ? "was" : "were");
+        html_print(html, ">%s</a> on ", benchmark->name);
+        layout_machine(html, verdict->run->machine);
+        html_print(html, ": %u series that %s measured before</li>", n, n == 1 ? "was" : "were");
     }
 }
 

@@ -136,8 +136,9 @@ void commit_verdict_write(Html *html, const struct commit_view *view)
     write_overall(html, verdicts, n_shown);
     for (guint i = 0; i < n_shown; i++) {
         const struct commit_verdict *verdict = (const struct commit_verdict *)verdicts->pdata[i];
-        html_print(html, "<p class=\"sentence\"><span class=\"muted\">%s:</span> ",
-                   verdict->run->machine->name);
+        html_literal(html, "<p class=\"sentence\">");
+        layout_machine(html, verdict->run->machine);
+        html_literal(html, ": ");
         if (verdict->is_waiting) {
             write_waiting(html, verdict);
         } else {

@@ -29,12 +29,8 @@ static void write_project_pages(Html *html, const struct layout *layout)
 {
     static const struct {
         const char *room, *name;
-    } pages[] = {{"", "Overview"},
-                 {"/changes", "Changes"},
-                 {"/matrix", "Matrix"},
-                 {"/explore", "Explore"},
-                 {"/compare", "Compare"},
-                 {"/rules", "Rules"}};
+    } pages[] = {{"", "Overview"},        {"/changes", "Changes"}, {"/matrix", "Matrix"},
+                 {"/explore", "Explore"}, {"/compare", "Compare"}, {"/rules", "Rules"}};
     g_autofree char *project_url = link_project(layout->project);
     html_literal(html, "<nav class=\"pages\" aria-label=\"Of this project\">");
     for (guint i = 0; i < G_N_ELEMENTS(pages); i++) {
@@ -120,8 +116,8 @@ void layout_end(Html *html, const struct layout *layout)
         write_forms(html, layout->request);
     html_literal(html, "<span>Breakeven ");
     html_text(html, layout->version);
-    html_literal(html, "</span><a href=\"/api.html\">API</a><a "
-                       "href=\"/healthz\">Health</a></footer></body></html>\n");
+    html_literal(html, "</span><a href=\"/m\">Machines</a><a href=\"/status\">Status</a><a "
+                       "href=\"/api.html\">API</a></footer></body></html>\n");
 }
 
 void layout_send(HttpRequest *request, Html *html)

@@ -21,7 +21,7 @@ struct layout {
     const char *version;
     bool is_wide; /* uses the window's whole width */
     const HttpRequest
-        *request; /* of a page that has other forms (sheet.h): the footer leads to them */
+        *request;        /* of a page that has other forms (sheet.h): the footer leads to them */
     const char *project; /* of whose pages it is one: with the ways to the others; NULL: of none */
     const char *room;    /* which of those: "" the overview, "/changes", …; NULL: below one */
 };
@@ -48,6 +48,9 @@ void layout_command(Html *html, const char *command);
 
 /* A commit's short sha as a link to its page. */
 void layout_commit(Html *html, const struct store_commit *commit);
+
+/* A machine's name as a link to its page. */
+void layout_machine(Html *html, const struct store_machine *machine);
 
 /* A commit's subject; says so where it is not known. */
 void layout_subject(Html *html, const struct store_commit *commit);

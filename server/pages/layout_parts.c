@@ -41,6 +41,16 @@ void layout_commit(Html *html, const struct store_commit *commit)
     html_print(html, ">%.8s</a>", commit->sha);
 }
 
+void layout_machine(Html *html, const struct store_machine *machine)
+{
+    g_autofree char *url = link_machine(machine->name);
+    html_literal(html, "<a");
+    html_url(html, "href", url);
+    html_literal(html, ">");
+    html_text(html, machine->name);
+    html_literal(html, "</a>");
+}
+
 void layout_subject(Html *html, const struct store_commit *commit)
 {
     if (commit->subject)

@@ -59,6 +59,13 @@ char *link_annotations(const char *project)
     return g_strconcat(path, "/annotations", NULL);
 }
 
+char *link_machine(const char *machine)
+{
+    g_autoptr(GString) url = g_string_new("/m/");
+    http_append_encoded(url, machine);
+    return g_string_free(g_steal_pointer(&url), FALSE);
+}
+
 char *link_back(const char *path, const char *back)
 {
     bool is_query = back && (back[0] == '?' || back[0] == '#') && html_url_is_safe(back);

@@ -13,6 +13,7 @@ char *link_changes(const char *project);
 char *link_change(const char *project, gint64 id);
 char *link_rules(const char *project);
 char *link_annotations(const char *project);
+char *link_machine(const char *machine);
 
 /* Where a form leads back to: `path` with a query "?…", a fragment "#…", or a number below it
  * "/7"; `path` alone where `back` is none of these. */

@@ -112,7 +112,9 @@ static void write_last_result(Html *html, const struct store_project *project, i
         const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
         if (!is_silent(age, now_ms))
             continue;
-        html_print(html, "<span class=\"sub warn\">%s silent for ", age->machine->name);
+        html_literal(html, "<span class=\"sub warn\">");
+        layout_machine(html, age->machine);
+        html_literal(html, " silent for ");
         write_age(html, now_ms - age->newest_ms);
         html_literal(html, "</span>");
     }

@@ -85,3 +85,20 @@ struct store_benchmark *page_find_benchmark(HttpRequest *request,
     http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
     return NULL;
 }
+
+struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *snapshot)
+{
+    const char *name = http_request_segment(request, "machine");
+    struct store_machine *machine = store_machine_find(snapshot, name);
+    if (machine)
+        return machine;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "No machine is called “%s”.", name);
+    guint n_found = 0;
+    const GPtrArray *machines = store_machines(snapshot);
+    for (guint i = 0; i < machines->len; i++)
+        append_suggestion(text, &n_found, name,
+                          ((const struct store_machine *)g_ptr_array_index(machines, i))->name);
+    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    return NULL;
+}

@@ -15,3 +15,5 @@ struct store_benchmark *page_find_benchmark(HttpRequest *request,
  * of one that is there: it is then the one that is found. */
 bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot);
 bool page_benchmark_is_whole(const HttpRequest *request, const struct store_project *project);
+/* By segment {machine}. */
+struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *snapshot);

@@ -4,6 +4,7 @@
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
 #include "server/pages/project_view.h"
+#include "server/pages/share.h"
 #include "server/pages/trend_data.h"
 #include "server/routes.h"
 
@@ -22,6 +23,25 @@ static void write_empty(Html *html, const HttpRequest *request, const struct sto
     html_literal(html, "</section>");
 }
 
+#define MACHINES_MAX 8u /* that are named */
+
+/* Where it is measured. */
+static void write_machines(Html *html, const struct store_project *project)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < project->series->len; i++) {
+        const struct store_machine *machine =
+            ((const struct store_series *)project->series->pdata[i])->machine;
+        if (!g_hash_table_add(seen, (gpointer)(gsize)machine) ||
+            g_hash_table_size(seen) > MACHINES_MAX)
+            continue;
+        html_print(html, "%s", g_hash_table_size(seen) == 1 ? " · on " : ", ");
+        layout_machine(html, machine);
+    }
+    if (g_hash_table_size(seen) > MACHINES_MAX)
+        html_print(html, " and %u more", g_hash_table_size(seen) - MACHINES_MAX);
+}
+
 static void write_heading(Html *html, const struct project_view *view)
 {
     const struct store_project *project = view->project;
@@ -30,10 +50,20 @@ static void write_heading(Html *html, const struct project_view *view)
     quantity_count(project->series->len, series);
     html_literal(html, "<div class=\"heading\"><h1>");
     html_text(html, project->name);
-    html_print(html, "</h1><p class=\"muted\">%s %s · %s series · default branch %s</p>", runs,
+    html_print(html, "</h1><p class=\"muted\">%s %s · %s series · default branch %s", runs,
                project->runs->len == 1 ? "run" : "runs", series, project->default_branch);
+    write_machines(html, project);
+    html_literal(html, "</p>");
     project_pulse_write(html, view->pulse);
     html_literal(html, "</div>");
+}
+
+static void write_share(Html *html, const struct project_view *view)
+{
+    g_autofree char *page = link_project(view->project->name);
+    g_autofree char *badge = share_badge_path(view->project->name, NULL);
+    const struct share share = {.name = view->project->name, .page = page, .badge = badge};
+    share_write(html, view->request, &share);
 }
 
 static bool write_parts(Html *html, struct project_view *view, GError **error)
@@ -53,6 +83,7 @@ static bool write_parts(Html *html, struct project_view *view, GError **error)
         !project_table_write(html, view, error))
         return false;
     project_commits_write(html, view);
+    write_share(html, view);
     return true;
 }
 

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /chart/series/{id}.svg: one series as a picture for a wiki or a chat. A worker thread. */
+ * /chart/series/{id}.svg: one series as a picture for a wiki or a chat; ?theme= and ?width= say how
+ * it looks there. A worker thread. */
 #include "server/pages/chart.h"
+#include "server/pages/chart_theme.h"
 #include "server/pages/layout.h"
 #include "server/pages/trend_annotations.h"
 #include "server/routes.h"
 
 #include <string.h>
 
-#define COLUMNS_MAX 400u
+#define COLUMNS_MAX   400u
+#define WIDTH_DEFAULT 1100
+#define WIDTH_MIN     240
+#define WIDTH_MAX     2400
+
+struct look {
+    enum chart_theme theme;
+    int64_t width;
+};
 
 static struct store_series *find_series(HttpRequest *request, StoreSnapshot *snapshot)
 {
@@ -86,7 +96,7 @@ static GArray *annotations_of(StoreSnapshot *snapshot, const struct store_series
 }
 
 static Html *render(StoreSnapshot *snapshot, const struct store_series *series,
-                    const GArray *points)
+                    const GArray *points, const struct look *look)
 {
     g_autoptr(GArray) annotations = annotations_of(snapshot, series, points);
     g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(struct chart_point));
@@ -112,22 +122,43 @@ static Html *render(StoreSnapshot *snapshot, const struct store_series *series,
                           .n_annotations = annotations->len,
                           .unit = series->unit,
                           .better = series->better,
-                          .standalone = true};
+                          .standalone = true,
+                          .width = (guint)look->width,
+                          .style = chart_theme_style(look->theme)};
     Html *html = html_new();
     chart_render(html, &chart);
     return html;
 }
 
+/* False: the request has been answered. */
+static bool read_look(HttpRequest *request, struct look *look)
+{
+    const char *theme = http_request_query(request, "theme");
+    g_autoptr(GError) error = NULL;
+    if (theme && !chart_theme_parse(theme, &look->theme))
+        http_respond_status(request, 400, "theme is “%s”; light, dark or auto would be right",
+                            theme);
+    else if (!http_query_integer(request, "width", WIDTH_MIN, WIDTH_MAX, &look->width, &error))
+        http_respond_error(request, error, NULL);
+    else
+        return true;
+    return false;
+}
+
 void page_series_svg(HttpRequest *request)
 {
+    struct look look = {CHART_THEME_LIGHT, WIDTH_DEFAULT};
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_series *series = snapshot ? find_series(request, snapshot) : NULL;
-    if (!series || http_not_modified(request, store_version(snapshot, series->project), HTTP_SVG))
+    if (!series || !read_look(request, &look))
+        return;
+    http_response_embeddable(request, chart_theme_style(look.theme));
+    if (http_not_modified(request, store_version(snapshot, series->project), HTTP_SVG))
         return;
     g_autoptr(GError) error = NULL;
     g_autoptr(GArray) points =
         trend_series_points(snapshot, series->id, trend_branch_of(series->project, NULL), &error);
-    Html *html = points ? render(snapshot, series, points) : NULL;
+    Html *html = points ? render(snapshot, series, points, &look) : NULL;
     store_snapshot_end(g_steal_pointer(&snapshot));
     if (html)
         http_respond(request, 200, HTTP_SVG, html_finish(html));

@@ -4,6 +4,7 @@
 #include "server/pages/layout.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
+#include "server/pages/share.h"
 #include "server/pages/trend_annotations.h"
 #include "server/pages/trend_norm.h"
 #include "server/pages/trend_view.h"
@@ -53,6 +54,15 @@ static void read_window(struct trend_view *view)
     view->has_window = view->window[0] < view->window[1];
 }
 
+void trend_view_read(struct trend_view *view)
+{
+    view->wanted = wanted_of(view->request);
+    view->from_zero = query_is_on(view->request, "zero");
+    view->log = query_is_on(view->request, "log");
+    view->timed = query_is_on(view->request, "time");
+    read_window(view);
+}
+
 static struct quantity_scale scale_of(const TrendData *data, const char *unit)
 {
     double magnitude = 0;
@@ -66,6 +76,31 @@ static struct quantity_scale scale_of(const TrendData *data, const char *unit)
     return quantity_scale_for(unit, magnitude);
 }
 
+#define MACHINES_MAX 8u
+
+/* Whose lines are drawn. */
+static void write_machines(Html *html, const Selection *selection)
+{
+    g_autoptr(GPtrArray) machines = g_ptr_array_new();
+    for (guint i = 0; i < selection->series->len; i++) {
+        struct store_machine *machine =
+            ((const struct store_series *)selection->series->pdata[i])->machine;
+        if (!g_ptr_array_find(machines, machine, NULL))
+            g_ptr_array_add(machines, machine);
+    }
+    for (guint i = 0; i < machines->len && i < MACHINES_MAX; i++) {
+        if (i == 0)
+            html_literal(html, "<p>measured on ");
+        else
+            html_literal(html, ", ");
+        layout_machine(html, (const struct store_machine *)machines->pdata[i]);
+    }
+    if (machines->len > MACHINES_MAX)
+        html_print(html, " and %u more", machines->len - MACHINES_MAX);
+    if (machines->len > 0)
+        html_literal(html, "</p>");
+}
+
 static void write_heading(Html *html, const struct trend_view *view)
 {
     g_autofree char *common = selection_common_name(view->selection);
@@ -73,7 +108,9 @@ static void write_heading(Html *html, const struct trend_view *view)
     html_text(html, view->benchmark->name);
     html_literal(html, "</h1><p class=\"muted\">");
     html_text(html, common);
-    html_literal(html, "</p></div>\n");
+    html_literal(html, "</p>");
+    write_machines(html, view->selection);
+    html_literal(html, "</div>\n");
 }
 
 /* Nothing to draw is said with what would change it. */
@@ -94,6 +131,26 @@ static void write_nothing(Html *html, const struct trend_view *view)
     html_literal(html, ">start from the default choice</a>.</p></section>\n");
 }
 
+/* The whole choice goes along, so that what is framed is what is seen; a picture is of one line. */
+static void write_share(Html *html, const struct trend_view *view)
+{
+    g_autofree char *query = link_query(http_request_query_pairs(view->request), "theme", NULL);
+    g_autofree char *bench = link_bench(view->project->name, view->benchmark->name);
+    g_autofree char *page = g_strconcat(bench, query[1] ? query : "", NULL);
+    g_autofree char *embed = g_strconcat("/embed", page, NULL);
+    g_autofree char *badge = share_badge_path(view->project->name, view->benchmark->name);
+    const struct store_series *first =
+        ((const struct trend_line *)g_ptr_array_index(view->data->lines, 0))->series;
+    g_autofree char *picture =
+        g_strdup_printf("/chart/series/%" G_GINT64_FORMAT ".svg?theme=auto", (gint64)first->id);
+    const struct share share = {.name = view->benchmark->name,
+                                .page = page,
+                                .badge = badge,
+                                .embed = embed,
+                                .picture = view->data->lines->len == 1 ? picture : NULL};
+    share_write(html, view->request, &share);
+}
+
 static void write_body(Html *html, const struct trend_view *view)
 {
     write_heading(html, view);
@@ -106,6 +163,7 @@ static void write_body(Html *html, const struct trend_view *view)
     trend_annotations_write(html, view);
     trend_found_write(html, view);
     trend_table_write(html, view);
+    write_share(html, view);
     trend_json_write(html, view);
 }
 
@@ -154,12 +212,8 @@ void page_trend(HttpRequest *request)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     if (!snapshot)
         return;
-    struct trend_view view = {.request = request,
-                              .wanted = wanted_of(request),
-                              .from_zero = query_is_on(request, "zero"),
-                              .log = query_is_on(request, "log"),
-                              .timed = query_is_on(request, "time")};
-    read_window(&view);
+    struct trend_view view = {.request = request};
+    trend_view_read(&view);
     view.project = page_find_project(request, snapshot);
     view.benchmark = view.project ? page_find_benchmark(request, view.project) : NULL;
     if (!view.benchmark)

@@ -43,8 +43,11 @@ void series_parts_params(Html *html, const struct store_series *series, bool wit
             (const struct run_param *)g_ptr_array_index(series->params, i);
         html_print(html, "<span><i>%s</i> %s</span> ", param->name, param->value);
     }
-    if (with_machine)
-        html_print(html, "<span><i>machine</i> %s</span>", series->machine->name);
+    if (!with_machine)
+        return;
+    html_literal(html, "<span><i>machine</i> ");
+    layout_machine(html, series->machine);
+    html_literal(html, "</span>");
 }
 
 void series_parts_write(Html *html, const struct store_series *series, bool with_machine)

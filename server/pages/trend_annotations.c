@@ -67,8 +67,11 @@ void trend_annotations_facts(Html *html, const struct store_annotation *annotati
     const struct store_benchmark *benchmark = store_annotation_benchmark(annotation);
     if (benchmark)
         html_print(html, "of %s ", benchmark->name);
-    if (annotation->machine)
-        html_print(html, "on %s ", annotation->machine->name);
+    if (annotation->machine) {
+        html_literal(html, "on ");
+        layout_machine(html, annotation->machine);
+        html_literal(html, " ");
+    }
     if (annotation->who)
         html_print(html, "by %s, ", annotation->who);
     layout_time_ms(html, annotation->made_ms);

@@ -388,6 +388,18 @@ static struct chart chart_of(const struct trend_view *view, const struct drawing
         .window = {view->window[0] * drawing->factor, view->window[1] * drawing->factor}};
 }
 
+void trend_chart_write(Html *html, const struct trend_view *view)
+{
+    struct drawing drawing;
+    drawing_init(&drawing, view);
+    g_autofree char *summary = summary_of(view);
+    struct chart chart = chart_of(view, &drawing);
+    chart.summary = summary;
+    chart.standalone = true;
+    chart_render(html, &chart);
+    drawing_clear(&drawing);
+}
+
 void trend_figure_write(Html *html, const struct trend_view *view)
 {
     struct drawing drawing;

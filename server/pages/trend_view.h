@@ -20,8 +20,13 @@ struct trend_view {
     struct quantity_scale scale; /* of the values looked at, as measured */
 };
 
+/* Takes from the request's query what a trend's address may ask for. */
+void trend_view_read(struct trend_view *view);
+
 /* The form that chooses metric, machine, parameters, branch. */
 void trend_form_write(Html *html, const struct trend_view *view);
+/* The drawing alone, as a document of its own. */
+void trend_chart_write(Html *html, const struct trend_view *view);
 /* The chart with its heading, legend and notes, and the data for the script. */
 void trend_figure_write(Html *html, const struct trend_view *view);
 void trend_json_write(Html *html, const struct trend_view *view);

@@ -5,6 +5,7 @@
 #include "server/store/sqlite.h"
 #include "server/store/sqlite_backup.h"
 #include "server/store/sqlite_deadline.h"
+#include "server/store/store.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -317,6 +318,16 @@ static bool apply_migration(sqlite3 *db, guint number, GError **error)
         return true;
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return false;
+}
+
+const char *store_engine(void)
+{
+    return "SQLite " SQLITE_VERSION;
+}
+
+guint store_schema(void)
+{
+    return G_N_ELEMENTS(migrations);
 }
 
 bool sqlite_migrate(sqlite3 *db, const char *path, GError **error)

@@ -374,3 +374,6 @@ struct store_status {
     guint n_projects, n_machines, n_series, n_runs, n_commits;
 };
 void store_status(Store *store, struct store_status *out_status); /* any thread */
+
+const char *store_engine(void); /* "SQLite 3.40.1" */
+guint store_schema(void);       /* the number of this program's schema */

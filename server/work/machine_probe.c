@@ -151,3 +151,35 @@ double machine_probe_move(StoreReader *reader, const GArray *before, const GArra
     }
     return most;
 }
+
+/* ---- One run --------------------------------------------------------------------------------- */
+
+/* The median over all results; NAN where none recorded `name`. */
+static double median_beside(const Run *run, const char *name)
+{
+    g_autoptr(GArray) medians = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < run->results->len; i++) {
+        const GPtrArray *all = ((const struct run_result *)run->results->pdata[i])->beside;
+        for (guint k = 0; k < all->len; k++) {
+            const struct run_beside *beside = all->pdata[k];
+            double median = strcmp(beside->name, name) == 0 && beside->n_values > 0
+                                ? median_of(beside)
+                                : (double)NAN;
+            if (isfinite(median))
+                g_array_append_val(medians, median);
+        }
+    }
+    double median;
+    return median_between(medians, 0, medians->len, &median) ? exp(median) : (double)NAN;
+}
+
+bool machine_probe_of_run(StoreSnapshot *snapshot, int64_t run_seq, struct machine_probe *out,
+                          GError **error)
+{
+    g_autoptr(Run) run = store_run_document(snapshot, run_seq, error);
+    if (!run)
+        return false;
+    out->handoff_ns = median_beside(run, "handoff");
+    out->fixed_loop_ns = median_beside(run, "fixed_loop");
+    return true;
+}

@@ -9,3 +9,12 @@
  * seqs), of the measure that moved most surely; 0 where none did, or none was recorded. Positive:
  * it takes longer. */
 double machine_probe_move(StoreReader *reader, const GArray *before, const GArray *after);
+
+/* What one run recorded of the machine: medians over its results of the medians beside their
+ * samples, in nanoseconds; NAN where none did. */
+struct machine_probe {
+    double handoff_ns, fixed_loop_ns;
+};
+/* False with the error of a document that cannot be read. */
+bool machine_probe_of_run(StoreSnapshot *snapshot, int64_t run_seq, struct machine_probe *out,
+                          GError **error);

@@ -152,6 +152,12 @@ static void measure_all(const struct server_process *server, const struct plan *
         {"matrix, machines", g_strdup("/p/bench/matrix?view=machines"), 60},
         {"explore", g_strdup("/p/bench/explore"), 60},
         {"explore, machines", g_strdup("/p/bench/explore?overlay=machine&commits=120"), 60},
+        {"machines", g_strdup("/m"), 15},
+        {"machine", g_strdup("/m/box-1"), 40},
+        {"status", g_strdup("/status"), 15},
+        {"badge", g_strdup("/badge/bench.svg"), 3},
+        {"badge, benchmark", g_strdup("/badge/bench/Bench007.svg"), 3},
+        {"embed", g_strdup("/embed/p/bench/b/Bench007"), 30},
     };
     struct http_talk talk;
     http_talk_open(&talk, server->port);

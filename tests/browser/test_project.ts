@@ -72,7 +72,7 @@ test("from home to the culprit in three clicks", async () => {
     at: Number(spark.querySelector("circle")!.getAttribute("cx")), points: spark.querySelector(".stroke")!.getAttribute("d")!.split("L").length,
   }));
   assert.ok(Math.abs(marked.at - (4 + (112 * STEP_AT) / (marked.points - 1))) < 0.1, `the dot is at this commit: ${JSON.stringify(marked)}`);
-  await moved.first().locator("th a").click();
+  await moved.first().locator("th > a").click();
   assert.ok(page.url().includes(`/b/${BENCH}?metric=real_time`));
   assertClean();
   await close();
@@ -115,7 +115,7 @@ test("a project's benchmarks: values, distance to the reference, noise; one unfo
   assert.match((await nested.first().textContent())!, /^items_per_secondexecutor fifo threads 1/);
   const slower = nested.filter({ hasText: "real_time" }).filter({ hasText: "fifo" });
   for (const one of await slower.all()) assert.match((await one.textContent())!, /▼ 1 worse/);
-  await nested.nth(9).locator("th a").click();
+  await nested.nth(9).locator("th > a").click();
   assert.ok(page.url().includes("param.executor="));
   await page.goBack();
   await page.getByRole("link", { name: /Fold ThreadPoolSpawn/ }).click();

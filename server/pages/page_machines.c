@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /m: the machines, the one that was seen last first. A worker thread. */
+#include "server/pages/environment_facts.h"
+#include "server/pages/machine_view.h"
+#include "server/routes.h"
+
+#define MACHINES_ALL_MAX 200u
+#define HOUR_MS          INT64_C(3600000)
+#define HOUR_SHIFT       40 /* of an ETag's number: versions are smaller */
+
+struct view {
+    const HttpRequest *request;
+    StoreSnapshot *snapshot;
+    int64_t now_ms; /* to the hour */
+};
+
+static void write_empty(Html *html)
+{
+    html_literal(html, "<section class=\"card notice\"><h1>No machine has sent anything yet</h1>"
+                       "<p>Each run names the machine that measured it. <a href=\"/\">The home "
+                       "page</a> says how to send the first one.</p></section>");
+}
+
+static int compare_seen(gconstpointer a, gconstpointer b)
+{
+    const struct store_machine *left = *(const struct store_machine *const *)a;
+    const struct store_machine *right = *(const struct store_machine *const *)b;
+    if (left->last_seen_ms != right->last_seen_ms)
+        return left->last_seen_ms > right->last_seen_ms ? -1 : 1;
+    return g_strcmp0(left->name, right->name);
+}
+
+static void write_fact(Html *html, const GPtrArray *facts, const char *name)
+{
+    for (guint i = 0; facts && i < facts->len; i++) {
+        const struct run_param *fact = (const struct run_param *)facts->pdata[i];
+        if (g_strcmp0(fact->name, name) == 0)
+            html_text(html, fact->value);
+    }
+}
+
+static void write_seen(Html *html, const MachineHistory *history)
+{
+    const GPtrArray *runs = history->runs;
+    const GArray *gaps = history->gaps;
+    html_literal(html, "</td><td class=\"when\" data-label=\"Last result\">");
+    if (runs->len > 0)
+        layout_time_ms(html, machine_run_ms((const struct store_run *)runs->pdata[runs->len - 1]));
+    const struct machine_gap *last =
+        gaps->len > 0 ? &g_array_index(gaps, struct machine_gap, gaps->len - 1) : NULL;
+    if (last && !last->after) {
+        html_literal(html, "<span class=\"sub warn\">silent for ");
+        machine_duration_write(html, last->ms);
+        html_literal(html, "</span>");
+    }
+    html_literal(html, "</td></tr>");
+}
+
+static bool write_machine(Html *html, const struct view *view, const struct store_machine *machine,
+                          GError **error)
+{
+    char runs[QUANTITY_TEXT_BYTES];
+    g_autoptr(MachineHistory) history = machine_history_new(view->snapshot, machine, view->now_ms);
+    g_autoptr(GPtrArray) environments = store_machine_environments(view->snapshot, machine, error);
+    if (!environments)
+        return false;
+    g_autoptr(GPtrArray) facts = environment_facts_of(environments, history->environment_digest);
+    quantity_count(machine->n_runs, runs);
+    html_literal(html, "<tr><th scope=\"row\">");
+    layout_machine(html, machine);
+    html_literal(html, "</th><td class=\"subject\">");
+    write_fact(html, facts, "cpu");
+    html_literal(html, "</td><td data-label=\"Kernel\">");
+    write_fact(html, facts, "kernel");
+    html_print(html,
+               "</td><td class=\"num\" data-label=\"Environments\">%u</td><td class=\"num\" "
+               "data-label=\"Runs\">%s",
+               environments->len, runs);
+    write_seen(html, history);
+    return true;
+}
+
+static bool write_machines(Html *html, const struct view *view, GError **error)
+{
+    g_autoptr(GPtrArray) machines = g_ptr_array_new();
+    const GPtrArray *all = store_machines(view->snapshot);
+    for (guint i = 0; i < all->len; i++)
+        g_ptr_array_add(machines, all->pdata[i]);
+    g_ptr_array_sort(machines, compare_seen);
+    struct layout_paging paging =
+        layout_paging_of(view->request, "page", machines->len, MACHINES_ALL_MAX);
+    html_literal(html,
+                 "<div class=\"heading\"><h1>Machines</h1></div><section class=\"card\">"
+                 "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Machines\">"
+                 "<table class=\"stack\"><thead><tr><th scope=\"col\">Machine</th><th "
+                 "scope=\"col\">CPU</th><th scope=\"col\">Kernel</th><th scope=\"col\" "
+                 "class=\"num\">Environments</th><th scope=\"col\" class=\"num\">Runs</th><th "
+                 "scope=\"col\">Last result</th></tr></thead><tbody>");
+    for (guint i = paging.first; i < paging.end; i++) {
+        if (!write_machine(html, view, (const struct store_machine *)machines->pdata[i], error))
+            return false;
+    }
+    html_literal(html, "</tbody></table></div>");
+    layout_pager(html, view->request, &paging, "Machines");
+    html_literal(html, "</section>");
+    return true;
+}
+
+static Html *render(const struct view *view, GError **error)
+{
+    g_autoptr(Html) html = html_new();
+    const struct layout_crumb crumbs[] = {{"Machines", NULL}};
+    const struct layout layout = {.title = "Machines",
+                                  .crumbs = crumbs,
+                                  .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .version = context_of(view->request)->version};
+    layout_begin(html, &layout);
+    if (store_machines(view->snapshot)->len == 0)
+        write_empty(html);
+    else if (!write_machines(html, view, error))
+        return NULL;
+    layout_end(html, &layout);
+    return g_steal_pointer(&html);
+}
+
+void page_machines(HttpRequest *request)
+{
+    g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
+    /* Silences are told in whole hours: within one the page stays the same. */
+    int64_t hour = g_get_real_time() / 1000 / HOUR_MS;
+    const struct view view = {request, snapshot, hour * HOUR_MS};
+    if (!snapshot ||
+        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT, HTTP_HTML))
+        return;
+    g_autoptr(GError) error = NULL;
+    Html *html = render(&view, &error);
+    store_snapshot_end(g_steal_pointer(&snapshot));
+    if (html)
+        layout_send(request, html);
+    else
+        http_respond_error(request, error, NULL);
+}

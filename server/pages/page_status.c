@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /status: how the server itself stands: what waits, how much is kept, what failed and what was
+ * refused lately. /api/status tells the same. A worker thread. */
+#include "server/pages/layout.h"
+#include "server/pages/machine_view.h"
+#include "server/routes.h"
+
+#include "server/work/server_state.h"
+
+static void fact(Html *html, const char *name)
+{
+    html_print(html, "<div><dt>%s</dt><dd>", name);
+}
+
+#define FACT_END "</dd></div>"
+
+static void write_bytes(Html *html, gint64 bytes)
+{
+    g_autofree char *text = quantity_text((double)bytes, "B");
+    html_text(html, text);
+}
+
+static void write_server(Html *html, const struct context *context, int64_t now_ms)
+{
+    html_literal(html, "<section class=\"card\"><h2>Server</h2><dl class=\"facts\">");
+    fact(html, "Version");
+    html_text(html, context->version);
+    html_literal(html, FACT_END);
+    fact(html, "Build");
+    html_print(html, "<code>%.12s</code>" FACT_END, context->build_id);
+    fact(html, "Running since");
+    layout_time_ms(html, context->started_ms);
+    html_literal(html, FACT_END);
+    fact(html, "For");
+    machine_duration_write(html, now_ms - context->started_ms);
+    html_literal(html, FACT_END "</dl></section>");
+}
+
+static void write_count(Html *html, const struct server_queue *queue, const char *one,
+                        const char *many)
+{
+    char count[QUANTITY_TEXT_BYTES];
+    if (queue->n == 0) {
+        html_literal(html, "none");
+        return;
+    }
+    quantity_count(queue->n, count);
+    html_print(html, "%s%s %s", queue->is_bounded ? "at least " : "", count,
+               queue->n == 1 ? one : many);
+}
+
+static void write_analysis(Html *html, const struct server_state *state, int64_t now_ms)
+{
+    char judged[QUANTITY_TEXT_BYTES], failures[QUANTITY_TEXT_BYTES];
+    html_literal(html, "<section class=\"card\"><h2>Analysis</h2><dl class=\"facts\">");
+    fact(html, "Runs that wait");
+    write_count(html, &state->runs, "run", "runs");
+    if (state->runs.oldest_ms > 0) {
+        html_literal(html, ", the oldest for ");
+        machine_duration_write(html, MAX(now_ms - state->runs.oldest_ms, 0));
+    }
+    html_literal(html, FACT_END);
+    fact(html, "Series to judge anew");
+    write_count(html, &state->series, "series", "series");
+    html_literal(html, FACT_END);
+    quantity_count((guint64)state->work.runs_judged, judged);
+    fact(html, "Judged since the start");
+    html_print(html, "%s %s" FACT_END, judged, state->work.runs_judged == 1 ? "run" : "runs");
+    quantity_count((guint64)state->work.failures, failures);
+    fact(html, "Failed and tried again");
+    html_print(html, "%s" FACT_END "</dl></section>", failures);
+}
+
+static void write_writer(Html *html, const struct store_status *store)
+{
+    char waiting[QUANTITY_TEXT_BYTES], stored[QUANTITY_TEXT_BYTES], refused[QUANTITY_TEXT_BYTES];
+    quantity_count((guint64)store->queued_writes, waiting);
+    quantity_count((guint64)store->runs_stored, stored);
+    quantity_count((guint64)store->runs_refused, refused);
+    html_literal(html, "<section class=\"card\"><h2>Writing</h2><dl class=\"facts\">");
+    fact(html, "The disk");
+    if (store->can_write)
+        html_literal(html, "takes writes" FACT_END);
+    else
+        html_literal(html, "<span class=\"tag warn\">the last write failed</span>" FACT_END);
+    fact(html, "Writes that wait");
+    html_print(html, "%s", store->queued_writes > 0 ? waiting : "none");
+    if (store->queued_writes > 0) {
+        html_literal(html, ", ");
+        write_bytes(html, store->queued_bytes);
+    }
+    html_literal(html, FACT_END);
+    fact(html, "Runs stored since the start");
+    html_print(html, "%s" FACT_END, stored);
+    fact(html, "Runs refused");
+    html_print(html, "%s" FACT_END "</dl></section>", refused);
+}
+
+static void write_store(Html *html, const struct server_state *state)
+{
+    html_literal(html, "<section class=\"card\"><h2>Store</h2><dl class=\"facts\">");
+    fact(html, "Engine");
+    html_text(html, state->engine);
+    html_literal(html, FACT_END);
+    fact(html, "Schema");
+    html_print(html, "%u" FACT_END, state->schema);
+    fact(html, "File");
+    write_bytes(html, state->store.database_bytes);
+    html_literal(html, FACT_END);
+    fact(html, "Write-ahead log");
+    write_bytes(html, state->store.wal_bytes);
+    html_literal(html, FACT_END);
+    fact(html, "Last backup");
+    if (state->store.backup_s > 0)
+        layout_time_s(html, state->store.backup_s);
+    else
+        html_literal(html, "<span class=\"warn\">none is known</span>");
+    html_literal(html, FACT_END);
+    fact(html, "Free on the disk");
+    write_bytes(html, state->store.disk_free_bytes);
+    html_literal(html,
+                 FACT_END "</dl><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                          "aria-label=\"What is kept\"><table class=\"short\"><thead><tr><th "
+                          "scope=\"col\">Kept</th><th scope=\"col\" class=\"num\">Number</th></tr>"
+                          "</thead><tbody>");
+    for (guint i = 0; i < state->n_rows; i++) {
+        char count[QUANTITY_TEXT_BYTES];
+        quantity_count(state->rows[i].n, count);
+        html_print(html, "<tr><th scope=\"row\">%s</th><td class=\"num\">%s</td></tr>",
+                   state->rows[i].what, count);
+    }
+    html_literal(html, "</tbody></table></div></section>");
+}
+
+static void write_note(Html *html, const struct recent_note *note, bool with_request)
+{
+    html_literal(html, "<tr><th scope=\"row\" class=\"when\">");
+    layout_time_ms(html, note->at_ms);
+    if (note->n > 1)
+        html_print(html, "<span class=\"sub\">%u times in a row</span>", note->n);
+    html_literal(html, "</th>");
+    if (with_request) {
+        html_print(html, "<td class=\"num\">%u</td><td class=\"message\"><code>", note->status);
+        html_text(html, note->where);
+        html_literal(html, "</code></td>");
+    }
+    html_literal(html, "<td class=\"message\">");
+    html_text(html, note->text);
+    html_literal(html, "</td></tr>");
+}
+
+static void write_notes(Html *html, RecentNotes *notes, bool with_request)
+{
+    guint64 total;
+    char count[QUANTITY_TEXT_BYTES];
+    g_autoptr(GPtrArray) list = recent_notes_copy(notes, &total);
+    quantity_count(total, count);
+    if (list->len == 0) {
+        html_literal(html, "<p class=\"muted\">Nothing since the start.</p></section>");
+        return;
+    }
+    html_print(html, "<p class=\"muted\">%s since the start; the latest first.</p>", count);
+    html_print(html,
+               "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
+               "<table><thead><tr><th scope=\"col\">When</th>",
+               with_request ? "Refused" : "Errors");
+    if (with_request)
+        html_literal(html, "<th scope=\"col\" class=\"num\">Status</th><th scope=\"col\">Request"
+                           "</th>");
+    html_literal(html, "<th scope=\"col\">Why</th></tr></thead><tbody>");
+    for (guint i = 0; i < list->len; i++)
+        write_note(html, (const struct recent_note *)list->pdata[i], with_request);
+    html_literal(html, "</tbody></table></div></section>");
+}
+
+static Html *render(const struct context *context, const struct server_state *state)
+{
+    int64_t now_ms = g_get_real_time() / 1000;
+    const struct layout_crumb crumbs[] = {{"Status", NULL}};
+    const struct layout layout = {.title = "Status",
+                                  .crumbs = crumbs,
+                                  .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .version = context->version};
+    Html *html = html_new();
+    layout_begin(html, &layout);
+    html_literal(html, "<div class=\"heading\"><h1>Status</h1><p class=\"muted\">The same as "
+                       "<a href=\"/api/status\">JSON</a>, and for <a "
+                       "href=\"/metrics\">Prometheus</a></p></div>");
+    write_server(html, context, now_ms);
+    write_analysis(html, state, now_ms);
+    write_writer(html, &state->store);
+    write_store(html, state);
+    html_literal(html, "<section class=\"card\" id=\"errors\"><h2>Last errors</h2>");
+    write_notes(html, context->errors, false);
+    html_literal(html, "<section class=\"card\" id=\"refused\"><h2>Refused lately</h2>");
+    write_notes(html, context->refusals, true);
+    layout_end(html, &layout);
+    return html;
+}
+
+void page_status(HttpRequest *request)
+{
+    const struct context *context = context_of(request);
+    struct server_state state;
+    g_autoptr(GError) error = NULL;
+    StoreReader *reader = (StoreReader *)http_request_thread(request);
+    if (server_state_read(&state, context->store, context->work, reader, &error))
+        layout_send(request, render(context, &state));
+    else
+        http_respond_error(request, error, NULL);
+}
