@@ -21,7 +21,7 @@ static char *shortened(const char *text, glong chars_max)
 static guint width_of(const char *text)
 {
     double width = 0;
-    for (const char *at = text; *at; at = g_utf8_next_char(at)) {
+    for (const char *at = text; *at; at += g_utf8_skip[*(const guchar *)at]) {
         gunichar c = g_utf8_get_char(at);
         if (g_unichar_iswide(c))
             width += 11.5;

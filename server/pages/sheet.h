@@ -83,8 +83,8 @@ void sheet_raw(Sheet *sheet, const char *json, const char *text);
 /* Its whole sha; in Markdown 8 digits that lead to its page. NULL: none. */
 void sheet_commit(Sheet *sheet, const struct store_commit *commit);
 void sheet_number(Sheet *sheet, double value, const char *unit);
-void sheet_ratio(Sheet *sheet, double ratio); /* 0.05 is +5 % */
-void sheet_share(Sheet *sheet, double ratio); /* 0.05 is 5 % */
+void sheet_ratio(Sheet *sheet, double ratio);   /* 0.05 is +5 % */
+void sheet_share(Sheet *sheet, double ratio);   /* 0.05 is 5 % */
 void sheet_probability(Sheet *sheet, double p); /* "< 0.001" where people would not read it */
 void sheet_integer(Sheet *sheet, int64_t value);
 void sheet_bool(Sheet *sheet, bool value);

@@ -17,7 +17,7 @@
 static bool fail_file(GError **error, const char *doing, const char *path)
 {
     int cause = errno;
-    enum breakeven_error kind = cause == ENOSPC || cause == EDQUOT ? ERROR_FULL : ERROR_UNAVAILABLE;
+    int kind = cause == ENOSPC || cause == EDQUOT ? ERROR_FULL : ERROR_UNAVAILABLE;
     g_set_error(error, BREAKEVEN_ERROR, kind, "cannot %s %s: %s", doing, path, g_strerror(cause));
     return false;
 }
