@@ -67,18 +67,18 @@ export async function storeHostile(client: Client): Promise<void> {
 
 // ---- Readers ----
 
-interface Seen { faults: string[]; text: string; links: string[] }
+interface Seen { faults: string[]; text: string; links: string[]; styles: string[] }
 
 /** What a browser makes of a document, without running it. Runs in Chromium. */
 function look([text, type]: [string, string]): Seen {
   const document = new DOMParser().parseFromString(text, type as DOMParserSupportedType);
-  const faults: string[] = [], links: string[] = [];
+  const faults: string[] = [], links: string[] = [], styles: string[] = [];
   if (document.querySelector("parsererror")) faults.push(`no XML: ${document.querySelector("parsererror")!.textContent}`);
   for (const element of document.querySelectorAll("*")) {
     const tag = element.localName;
     if (tag.startsWith("zq") || ["iframe", "object", "embed", "base", "foreignobject"].includes(tag.toLowerCase())) faults.push(`element <${tag}>`);
     if (tag === "script" && element.getAttribute("type") !== "application/json" && !/^\/assets\/[\w.-]+$/.test(element.getAttribute("src") ?? "")) faults.push("a script that is not ours");
-    if (tag === "style") faults.push("inline style");
+    if (tag === "style") styles.push(element.textContent!);
     for (const { name, value } of element.attributes) {
       if (/^(on|zq|style$)/i.test(name)) faults.push(`<${tag} ${name}>`);
       if (!["href", "src", "action", "formaction", "xlink:href", "data"].includes(name)) continue;
@@ -93,7 +93,7 @@ function look([text, type]: [string, string]): Seen {
       }
     }
   }
-  return { faults, links, text: document.documentElement?.textContent ?? "" };
+  return { faults, links, styles, text: document.documentElement?.textContent ?? "" };
 }
 
 const FORMULA_LIKE = /^[=+\-@\t\r\n＝＋－＠]/;
@@ -123,6 +123,8 @@ export async function checkAnswer(page: Page, path: string, answer: Answer): Pro
   if (type === "text/html" || type === "image/svg+xml" || type === "application/atom+xml") {
     const seen = await page.evaluate(look, [answer.text, type === "text/html" ? type : "application/xml"] as [string, string]);
     assert.deepEqual(seen.faults, [], path);
+    for (const style of seen.styles) /* the policy lets in that one text, and no other */
+      assert.ok(answer.headers.get("content-security-policy")!.includes(`'sha256-${createHash("sha256").update(style).digest("base64")}'`), `${path}: inline style`);
     if (type !== "text/html") assert.equal(spawnSync("xmllint", ["--noout", "--nonet", "-"], { input: answer.text, encoding: "utf8" }).stderr, "", path);
     return seen;
   }
@@ -132,5 +134,5 @@ export async function checkAnswer(page: Page, path: string, answer: Answer): Pro
   else if (type === "text/markdown") assert.ok(!/(?<!\\)<(?!!-- -->)\/?[a-z!]|\]\(\s*(javascript|data):|^X-Zq-Evil/im.test(answer.text), `${path}: ${/^.*(?<!\\)<(?!!-- -->)\/?[a-z!].*$/im.exec(answer.text)?.[0].slice(0, 300)}`);
   else if (type === "text/plain") assert.ok(!/^X-Zq-Evil/m.test(answer.text), path);
   else if (!["text/css", "text/javascript", ""].includes(type)) assert.fail(`${path}: no reader for ${type}`);
-  return { faults: [], links: [], text: answer.text };
+  return { faults: [], links: [], styles: [], text: answer.text };
 }
