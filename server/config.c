@@ -22,6 +22,7 @@ enum kind {
     KIND_SWITCH,
     KIND_LOG_FORMAT,
     KIND_LOOPBACK,
+    KIND_PRIVATE,
     KIND_NUMBER
 };
 
@@ -45,7 +46,8 @@ struct setting {
 static const struct setting settings[] = {
     TEXT("listen", "ADDRESS:PORT", "127.0.0.1:8080", "where to listen; port 0 takes a free one; [::1]:8080 for IPv6", KIND_LISTEN),
     TEXT("store", "URL", "sqlite:breakeven.db", "where everything is kept", KIND_STORE),
-    TEXT("write-token-file", "FILE", NULL, "a file with the token that writing needs; without it writing is possible from this machine only", KIND_TOKEN_FILE),
+    TEXT("write-token-file", "FILE", NULL, "a file with the token that writing needs; without any token writing is possible from this machine only", KIND_TOKEN_FILE),
+    TEXT("private", "[=on|off]", NULL, "reading needs a token, too; off: nobody needs one; unsaid: only those who do not speak to loopback itself", KIND_PRIVATE),
     TEXT("cors-origin", "ORIGIN,…", NULL, "whose pages may read the API from a browser, such as https://grafana.example.org", KIND_ORIGINS),
     TEXT("trusted-proxy", "ADDRESS,…", NULL, "proxies (10.0.0.7, 192.168.0.0/16) whose word about the client's address counts", KIND_PROXIES),
     TEXT("proxy-header", "NAME", "x-forwarded-for", "where they say it: x-forwarded-for or forwarded", KIND_PROXY_HEADER),
@@ -69,6 +71,7 @@ static const struct setting settings[] = {
     NUMBER("client-connections", "N", "0", "open at once from one address; further ones are closed; 0: a quarter of --connections", CONFIG_CLIENT_CONNECTIONS, 0, 100000),
     TEXT("limit-loopback", "on|off", "off", "whether the limits of one client hold for this machine, too", KIND_LOOPBACK),
     TEXT("log-format", "logfmt|json", "logfmt", "of the lines on stderr", KIND_LOG_FORMAT),
+    NUMBER("audit-rows", "N", "1000000", "of the log of writes that are kept; the oldest go", CONFIG_AUDIT_ROWS, 2000, 1000000000),
     NUMBER("drain-seconds", "N", "10", "for what is in flight, after SIGTERM", CONFIG_DRAIN_SECONDS, 0, 3600),
 };
 /* clang-format on */
@@ -176,7 +179,11 @@ static bool option_take(Sources *sources, int argc, char *const *argv, int *at, 
     }
     if (sources->values[i])
         return fail(error, "--%s is given twice; once would be right", settings[i].name);
-    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[++*at] : NULL;
+    bool needs_none = settings[i].kind == KIND_PRIVATE;
+    const char *value = equals           ? equals + 1
+                        : needs_none     ? "on"
+                        : *at + 1 < argc ? argv[++*at]
+                                         : NULL;
     if (!value)
         return fail(error, "--%s wants a value: --%s %s", settings[i].name, settings[i].name,
                     settings[i].argument);
@@ -364,6 +371,14 @@ static bool take_number(Config *config, const struct setting *setting, const cha
     return true;
 }
 
+static bool take_private(Config *config, const char *origin, const char *text, GError **error)
+{
+    config->is_private = strcmp(text, "on") == 0 ? CONFIG_PRIVATE_ON : CONFIG_PRIVATE_OFF;
+    return config->is_private == CONFIG_PRIVATE_ON || strcmp(text, "off") == 0
+               ? true
+               : fail(error, "%s: %s is neither on nor off", origin, text);
+}
+
 static bool take_value(Config *config, const struct setting *setting, const char *origin,
                        const char *text, GError **error)
 {
@@ -398,6 +413,8 @@ static bool take_value(Config *config, const struct setting *setting, const char
         return config->log_json || strcmp(text, "logfmt") == 0
                    ? true
                    : fail(error, "%s: %s is neither logfmt nor json", origin, text);
+    case KIND_PRIVATE:
+        return take_private(config, origin, text, error);
     case KIND_NUMBER:
         return take_number(config, setting, origin, text, error);
     case KIND_CONFIG:
@@ -457,6 +474,7 @@ char *config_help(void)
     GString *help =
         g_string_new("Usage: breakeven-server [serve|migrate|demo|check] [OPTION…]\n"
                      "       breakeven-server backup|restore FILE [--force] [OPTION…]\n"
+                     "       breakeven-server token create|list|revoke [OPTION…]\n"
                      "       breakeven-server detect [--least-effect SHARE] [FILE]\n"
                      "Keeps benchmark results, and shows them per commit.\n\n"
                      "  serve     answers on HTTP until SIGTERM or SIGINT (the default)\n"
@@ -468,6 +486,7 @@ char *config_help(void)
                      "  check     looks whether the store is whole: exit 1 where it is not\n"
                      "  demo      serves a made-up history from a temporary store (or from a new "
                      "one: --store)\n"
+                     "  token     makes, shows and revokes tokens; token --help says how\n"
                      "  detect    judges the histories in a file; detect --help says how\n\n");
     for (gsize i = 0; i < N_SETTINGS; i++) {
         g_autofree char *left = g_strdup_printf("--%s %s", settings[i].name, settings[i].argument);

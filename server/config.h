@@ -21,6 +21,9 @@ enum config_command {
     CONFIG_VERSION
 };
 
+/* Who reads without a token: whoever speaks to a server on loopback itself, everybody, nobody. */
+enum config_private { CONFIG_PRIVATE_UNSAID, CONFIG_PRIVATE_OFF, CONFIG_PRIVATE_ON };
+
 enum config_number {
     CONFIG_WORKERS,
     CONFIG_CONNECTIONS,
@@ -37,6 +40,7 @@ enum config_number {
     CONFIG_CLIENT_UPLOADS,
     CONFIG_CLIENT_BYTES,
     CONFIG_CLIENT_CONNECTIONS,
+    CONFIG_AUDIT_ROWS,
     CONFIG_N_NUMBERS
 };
 
@@ -54,6 +58,7 @@ typedef struct config {
     bool access_log, log_json, limit_loopback;
     char *file;    /* of CONFIG_BACKUP and CONFIG_RESTORE; else NULL */
     bool is_force; /* of those two: what is there may be replaced */
+    enum config_private is_private;
     int64_t numbers[CONFIG_N_NUMBERS];
 } Config;
 

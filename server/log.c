@@ -4,6 +4,7 @@
 #include "server/log.h"
 #include "schema/number.h"
 #include "schema/timestamp.h"
+#include "server/store/secret.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -156,8 +157,9 @@ static GString *line_begin(enum log_level level)
 static void line_end(GString *line)
 {
     g_string_append(line, format_now == LOG_JSON ? "}\n" : "\n");
+    g_autofree char *text = secret_redacted(line->str);
     /* Nobody is left to tell where stderr itself cannot be written. */
-    ssize_t written = write(STDERR_FILENO, line->str, line->len);
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
     g_string_free(line, TRUE);
 }

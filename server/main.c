@@ -4,6 +4,8 @@
  * others.
  *
  * Exit: 0 fine, 1 it could not start or close well, 2 a mistake of use. */
+#include "server/api/api_access.h"
+#include "server/audit_log.h"
 #include "server/config.h"
 #include "server/context.h"
 #include "server/demo/demo_fill.h"
@@ -13,6 +15,8 @@
 #include "server/maintenance.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
+#include "server/token_command.h"
+#include "server/token_principal.h"
 #include <glib/gstdio.h>
 #include <pthread.h>
 #include <signal.h>
@@ -63,6 +67,20 @@ static void on_http_access(const struct http_log_entry *entry, void *app)
 {
     (void)app;
     log_access(entry);
+}
+
+static void on_http_audit(const struct http_audit_entry *entry, void *app)
+{
+    audit_log_put(((struct context *)app)->audit, entry);
+}
+
+/* Where it cannot be found out, nobody writes without one. */
+static bool on_tokens_asked(void *thread, void *app)
+{
+    bool exist = true;
+    (void)app;
+    store_has_tokens((StoreReader *)thread, &exist, NULL);
+    return exist;
 }
 
 static void *on_thread_start(void *app, GError **error)
@@ -215,10 +233,22 @@ static Store *open_store(const Config *config, struct context *context, GError *
     return store_open(&options, error);
 }
 
+static bool live_tokens(Store *store, bool *out, GError **error)
+{
+    g_autoptr(StoreReader) reader = store_reader_new(store, error);
+    return reader && store_has_live_tokens(reader, g_get_real_time() / 1000, out, error);
+}
+
 static HttpServer *start_http(const Config *config, HttpTls *tls, struct context *context,
                               GError **error)
 {
+    static const enum http_reads reads[] = {[CONFIG_PRIVATE_UNSAID] = HTTP_READS_LOOPBACK,
+                                            [CONFIG_PRIVATE_OFF] = HTTP_READS_ALL,
+                                            [CONFIG_PRIVATE_ON] = HTTP_READS_PRINCIPALS};
     const int64_t *numbers = config->numbers;
+    bool has_tokens;
+    if (!live_tokens(context->store, &has_tokens, error))
+        return NULL;
     struct http_options options = {
         .listen_host = config->listen_host,
         .listen_port = config->listen_port,
@@ -229,6 +259,12 @@ static HttpServer *start_http(const Config *config, HttpTls *tls, struct context
         .build_id = context->build_id,
         .product = "Breakeven " BREAKEVEN_VERSION,
         .write_token = config->write_token,
+        .resolvers = context->resolvers,
+        .has_tokens = has_tokens,
+        .tokens_exist = on_tokens_asked,
+        .reads = reads[config->is_private],
+        .authorize = api_access_authorize,
+        .audit = on_http_audit,
         .cors_origins = config->cors_origins,
         .proxies = config->proxies,
         .proxy_header = config->proxy_header,
@@ -254,6 +290,16 @@ static HttpServer *start_http(const Config *config, HttpTls *tls, struct context
         .limit_loopback = config->limit_loopback,
     };
     return http_server_start(&options, error);
+}
+
+static void who_may_set(struct context *context, const Config *config, TokenPrincipals *tokens,
+                        AuditLog *audit)
+{
+    context->audit = audit;
+    context->resolvers[0] = (struct principal_resolver){token_principal_resolve, tokens};
+    context->has_write_token = config->write_token != NULL;
+    if (config->write_token)
+        secret_hash(config->write_token, strlen(config->write_token), context->write_token_hash);
 }
 
 static int serve(const Config *config, GError **error)
@@ -286,6 +332,10 @@ static int serve(const Config *config, GError **error)
         return 1;
     context.store = store;
     context.work = work;
+    g_autoptr(TokenPrincipals) tokens = token_principals_new(store, config->write_token);
+    g_autoptr(AuditLog) audit =
+        audit_log_new(store, config->numbers[CONFIG_AUDIT_ROWS], on_message, &context);
+    who_may_set(&context, config, tokens, audit);
     HttpServer *http = start_http(config, tls, &context, error); /* a busy port is said at once */
     if (!http)
         return 1;
@@ -372,13 +422,26 @@ static int run(Config *config, GError **error)
     return 2;
 }
 
-/* `detect` needs no server and no store: it has its own few options. */
+/* Commands that need no server, by their own few options. NULL as the text: it failed. */
+static int print(const char *text, int failure)
+{
+    if (!text)
+        return failure;
+    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+}
+
 static int detect(int argc, char **argv, GError **error)
 {
     g_autofree char *text = detect_text(argc, argv, error);
-    if (!text)
-        return 2;
-    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+    return print(text, 2);
+}
+
+static int token(int argc, char **argv, GError **error)
+{
+    g_autofree char *text = token_command_text(argc, argv, error);
+    bool is_mistake = !text && (g_error_matches(*error, BREAKEVEN_ERROR, ERROR_SYNTAX) ||
+                                g_error_matches(*error, BREAKEVEN_ERROR, ERROR_INVALID));
+    return print(text, is_mistake ? 2 : 1);
 }
 
 static int serve_or_tell(int argc, char **argv, GError **error)
@@ -392,8 +455,10 @@ static int serve_or_tell(int argc, char **argv, GError **error)
 int main(int argc, char **argv)
 {
     g_autoptr(GError) error = NULL;
-    bool is_detect = argc > 1 && strcmp(argv[1], "detect") == 0;
-    int code = is_detect ? detect(argc - 1, argv + 1, &error) : serve_or_tell(argc, argv, &error);
+    const char *word = argc > 1 ? argv[1] : "";
+    int code = strcmp(word, "detect") == 0  ? detect(argc - 1, argv + 1, &error)
+               : strcmp(word, "token") == 0 ? token(argc - 1, argv + 1, &error)
+                                            : serve_or_tell(argc, argv, &error);
     if (error)
         fprintf(stderr, "breakeven-server: %s\n", error->message);
     return code;

@@ -301,6 +301,9 @@ void api_annotations_post(HttpRequest *request)
         return;
     }
     write->project = g_strdup(http_request_segment(request, "project"));
+    char *said = write->who;
+    write->who = http_request_signed(request, said);
+    g_free(said);
     http_request_defer(request);
     store_put_annotation(context_of(request)->store, write, post_done, request);
 }
@@ -322,7 +325,7 @@ void api_annotation_delete(HttpRequest *request)
     struct store_annotation_write *write = g_new0(struct store_annotation_write, 1);
     write->project = g_strdup(http_request_segment(request, "project"));
     write->id = (int64_t)id;
-    write->who = g_strdup(who);
+    write->who = http_request_signed(request, who);
     http_request_defer(request);
     store_put_annotation(context_of(request)->store, write, api_body_deleted, request);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /api/projects/{project}/branches: where branches point. Heads move, forwards or by force, and go.
  * Reading runs on the request's thread; writes are answered on the writer's. */
+#include "server/api/api_access.h"
 #include "server/api/api_body.h"
 #include "server/api/api_list.h"
 #include "server/api/api_projects.h"
@@ -209,13 +210,19 @@ void api_branch_put(HttpRequest *request)
     g_autoptr(GError) error = NULL;
     g_autoptr(Faults) faults = faults_new();
     struct store_head_write *write =
-        check_address(request, &error) ? parse_head(request, faults, &error) : NULL;
+        check_address(request, &error) &&
+                api_access_check_branch(request, http_request_segment(request, "branch"), &error)
+            ? parse_head(request, faults, &error)
+            : NULL;
     if (!write) {
         http_respond_error(request, error, faults);
         return;
     }
     write->project = g_strdup(http_request_segment(request, "project"));
     write->branch = g_strdup(http_request_segment(request, "branch"));
+    char *said = write->who;
+    write->who = http_request_signed(request, said);
+    g_free(said);
     http_request_defer(request);
     store_put_head(context_of(request)->store, write, put_done, request);
 }

@@ -509,6 +509,9 @@ void api_change_patch(HttpRequest *request)
     }
     write->change_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_array_append_val(write->change_ids, id);
+    char *said = write->who;
+    write->who = http_request_signed(request, said);
+    g_free(said);
     http_request_defer(request);
     store_put_triage(context_of(request)->store, write, patch_done, request);
 }

@@ -5,6 +5,7 @@
  */
 #include "schema/document.h"
 #include "schema/formats/format.h"
+#include "server/api/api_access.h"
 #include "server/api/foreign_run.h"
 #include "server/api/upload_runs.h"
 #include "server/context.h"
@@ -104,6 +105,7 @@ static json_t *group_rows(json_t *rows)
 }
 
 struct building {
+    HttpRequest *request;
     StoreSnapshot *snapshot;
     GPtrArray *runs, *warnings;
     Faults *faults;
@@ -122,6 +124,9 @@ static bool build_run(const struct building *building, json_t *group, GError **e
     if (text && format_read(&reading, text, length, error))
         made = foreign_run_complete(building->snapshot, run, text, length, building->faults, error);
     free(text);
+    if (made && !api_access_take_run(building->request, building->snapshot, made,
+                                     building->warnings, error))
+        g_clear_pointer(&made, run_free);
     if (made)
         g_ptr_array_add(building->runs, made);
     return made != NULL;
@@ -165,7 +170,7 @@ static void store_rows(HttpRequest *request, json_t *rows, GError *error)
 {
     g_autoptr(GError) failure = error;
     g_autoptr(Faults) faults = faults_new();
-    struct building building = {.faults = faults};
+    struct building building = {.request = request, .faults = faults};
     building.runs = g_ptr_array_new_with_free_func((GDestroyNotify)run_free);
     building.warnings = g_ptr_array_new_with_free_func(g_free);
     if (rows)

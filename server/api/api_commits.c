@@ -2,6 +2,7 @@
  * /api/projects/{project}/commits: the history, newest first in commit order, and the batch that
  * tells the server of more. Runs on the request's thread; the answer to a POST is given on the
  * writer's. */
+#include "server/api/api_access.h"
 #include "server/api/api_body.h"
 #include "server/api/api_filter.h"
 #include "server/api/api_list.h"
@@ -197,20 +198,24 @@ void api_commits_list(HttpRequest *request)
 
 struct commits_post {
     HttpRequest *request;
+    GPtrArray *warnings; /* char *: of what was not taken */
     guint n_received;
 };
 
 static void post_done(const struct store_receipt *receipt, void *user)
 {
     g_autofree struct commits_post *post = (struct commits_post *)user;
+    g_autoptr(GPtrArray) warnings = post->warnings;
     if (api_body_refused(post->request, receipt))
         return;
+    for (guint i = 0; receipt->warnings && i < receipt->warnings->len; i++)
+        g_ptr_array_add(warnings, g_strdup((const char *)receipt->warnings->pdata[i]));
     GString *body = g_string_new(NULL);
     struct json_writer writer = JSON_WRITER_INIT(body);
     json_writer_object(&writer, NULL);
     json_writer_integer(&writer, "received", post->n_received);
     json_writer_integer(&writer, "new", receipt->n_commits);
-    api_write_strings(&writer, "warnings", receipt->warnings);
+    api_write_strings(&writer, "warnings", warnings);
     json_writer_end(&writer);
     g_string_append_c(body, '\n');
     http_respond(post->request, 200, HTTP_JSON, body);
@@ -233,21 +238,26 @@ void api_commits_post(HttpRequest *request)
         return;
     g_autoptr(GError) error = NULL;
     g_autoptr(Faults) faults = faults_new();
-    GPtrArray *commits = NULL;
+    g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) commits = NULL;
+    const char *said = http_request_query(request, "branch");
     if (check_address(request, &error)) {
         size_t length;
         const char *bytes = http_request_body(request, &length);
         commits = run_parse_commits(bytes, length, faults, &error);
     }
-    if (!commits) {
+    guint n_received = commits ? commits->len : 0;
+    if (!commits || !api_access_take_commits(request, said, commits, warnings, &error)) {
         http_respond_error(request, error, faults);
         return;
     }
     struct commits_post *post = g_new0(struct commits_post, 1);
     post->request = request;
-    post->n_received = commits->len;
+    post->warnings = g_steal_pointer(&warnings);
+    post->n_received = n_received;
     char *project = g_strdup(http_request_segment(request, "project"));
-    char *branch = g_strdup(http_request_query(request, "branch"));
+    char *branch = g_strdup(said);
     http_request_defer(request);
-    store_put_commits(context_of(request)->store, project, branch, commits, post_done, post);
+    store_put_commits(context_of(request)->store, project, branch, g_steal_pointer(&commits),
+                      post_done, post);
 }

@@ -7,6 +7,7 @@
 #include "schema/formats/format.h"
 #include "schema/text.h"
 #include "schema/timestamp.h"
+#include "server/api/api_access.h"
 #include "server/api/foreign_run.h"
 #include "server/api/upload_runs.h"
 #include "server/context.h"
@@ -123,6 +124,9 @@ static Run *build_run(const struct importing *importing, json_t *entry, const ch
         foreign_run_take_better(importing->request, run, NULL, error)) {
         take_envelope(importing, run, entry, suite);
         made = foreign_run_complete(importing->snapshot, run, whole, strlen(whole), faults, error);
+        if (made && !api_access_take_run(importing->request, importing->snapshot, made,
+                                         importing->warnings, error))
+            g_clear_pointer(&made, run_free);
     } else if (!benches || !whole) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID, "it has no benches");
     }
@@ -221,7 +225,8 @@ static bool check_query(const HttpRequest *request, const char *project, GError 
         g_set_error(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
                     "project: is missing, and the file has no repoUrl");
     else
-        return true;
+        return api_access_check_names(request, project, http_request_query(request, "machine"),
+                                      http_request_query(request, "branch"), error);
     return false;
 }
 

@@ -37,7 +37,7 @@ static void write_routes(struct json_writer *writer, const struct context *conte
         json_writer_string(writer, "method", route->method);
         json_writer_string(writer, "path", route->pattern);
         write_parameters(writer, route->query);
-        json_writer_string(writer, "access", route->access == HTTP_WRITE ? "write" : "read");
+        json_writer_string(writer, "access", http_access_name(route->access));
         json_writer_end(writer);
     }
     json_writer_end(writer);

@@ -4,6 +4,7 @@
  * commit's sha needs one in the query. Answers are what those clients print. Runs on the request's
  * thread; the answer is given later. */
 #include "schema/formats/format.h"
+#include "server/api/api_access.h"
 #include "server/api/foreign_run.h"
 #include "server/api/upload_runs.h"
 #include "server/context.h"
@@ -93,7 +94,7 @@ static void take_facts(const HttpRequest *request, Run *run)
         run->project = g_strdup(http_request_segment(request, "suite"));
 }
 
-static Run *read_report(const HttpRequest *request, const char *report, GPtrArray *warnings,
+static Run *read_report(HttpRequest *request, const char *report, GPtrArray *warnings,
                         Faults *faults, GError **error)
 {
     g_autoptr(Run) run = run_new();
@@ -110,8 +111,12 @@ static Run *read_report(const HttpRequest *request, const char *report, GPtrArra
     }
     g_autoptr(StoreSnapshot) snapshot =
         store_snapshot_begin((StoreReader *)http_request_thread(request), error);
-    return snapshot ? foreign_run_complete(snapshot, run, report, strlen(report), faults, error)
+    Run *made = snapshot
+                    ? foreign_run_complete(snapshot, run, report, strlen(report), faults, error)
                     : NULL;
+    if (made && !api_access_take_run(request, snapshot, made, warnings, error))
+        g_clear_pointer(&made, run_free);
+    return made;
 }
 
 void api_lnt_submit(HttpRequest *request)

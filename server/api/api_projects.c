@@ -175,6 +175,9 @@ void api_project_put(HttpRequest *request)
         http_respond_error(request, error, faults);
         return;
     }
+    char *said = settings->who;
+    settings->who = http_request_signed(request, said);
+    g_free(said);
     http_request_defer(request);
     store_put_project(context_of(request)->store, settings, put_done, request);
 }

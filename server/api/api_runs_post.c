@@ -2,6 +2,7 @@
  * POST /api/runs: takes one run, in our own document or a foreign format. Parsing and validating
  * run on the request's thread; the answer is given on the writer's, after the commit that holds the
  * run. */
+#include "server/api/api_access.h"
 #include "server/api/api_body.h"
 #include "server/api/api_write.h"
 #include "server/api/foreign_run.h"
@@ -134,9 +135,14 @@ void api_runs_post(HttpRequest *request)
 {
     g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
     bool is_foreign = http_request_query(request, "format") != NULL;
-    Run *run = is_foreign ? parse_foreign(request, warnings) : parse_ours(request);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Run) run = is_foreign ? parse_foreign(request, warnings) : parse_ours(request);
     if (!run)
         return;
+    if (!api_access_take_run(request, NULL, run, warnings, &error)) {
+        http_respond_error(request, error, NULL);
+        return;
+    }
     struct runs_post *post = g_new0(struct runs_post, 1);
     post->request = request;
     post->id = g_strdup(run->id);
@@ -147,5 +153,5 @@ void api_runs_post(HttpRequest *request)
     post->warnings = g_steal_pointer(&warnings);
     char *digest = run_digest(run);
     http_request_defer(request);
-    store_put_run(context_of(request)->store, run, digest, post_done, post);
+    store_put_run(context_of(request)->store, g_steal_pointer(&run), digest, post_done, post);
 }

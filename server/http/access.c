@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * See access.h. No token, nor any part of one, leaves this file. */
+ * See access.h. */
 #include "server/http/access.h"
 #include <glib.h>
 #include <string.h>
@@ -12,42 +12,45 @@ void access_token_digest(const char *token, size_t length, unsigned char out[ACC
     g_checksum_get_digest(checksum, out, &digest_length);
 }
 
-static bool digests_equal(const unsigned char *a, const unsigned char *b)
+bool access_bytes_equal(const unsigned char *a, const unsigned char *b, size_t length)
 {
     volatile unsigned char different = 0; /* so that the loop is not left at the first difference */
-    for (int i = 0; i < ACCESS_DIGEST_BYTES; i++)
+    for (size_t i = 0; i < length; i++)
         different = (unsigned char)(different | (a[i] ^ b[i]));
     return different == 0;
 }
 
+/* ---- The page that sends it ---- */
+
 static bool origin_is_own(const struct access_facts *facts)
 {
-    static const char scheme[] = "http://";
+    const char *scheme = facts->is_https ? "https://" : "http://";
     if (!facts->origin)
         return true;
     return facts->host && g_str_has_prefix(facts->origin, scheme) &&
            g_ascii_strcasecmp(facts->origin + strlen(scheme), facts->host) == 0;
 }
 
-/* A browser may send a Basic password by itself to a form that another site's page posts: with it
- * the request must not come from such a page. */
-static bool page_is_own(const struct access_facts *facts)
+/* A browser sends a cookie, and may send a Basic password, by itself to a form that another site's
+ * page posts: with them the request must not come from such a page. */
+bool access_page_is_own(const struct access_facts *facts)
 {
     return origin_is_own(facts) &&
            (!facts->fetch_site || strcmp(facts->fetch_site, "same-origin") == 0 ||
             strcmp(facts->fetch_site, "none") == 0);
 }
 
+/* ---- The credential ---- */
+
 /* The password of "Basic base64(user:password)", or NULL. The caller frees it. */
-static char *basic_password(const char *text, gsize *out_length)
+static char *basic_password(const char *text)
 {
     gsize length = 0;
     g_autofree guchar *decoded = g_base64_decode(text, &length);
     const guchar *colon = decoded ? (const guchar *)memchr(decoded, ':', length) : NULL;
-    if (!colon)
+    if (!colon || memchr(decoded, '\0', length))
         return NULL;
-    *out_length = length - (gsize)(colon + 1 - decoded);
-    return g_memdup2(colon + 1, *out_length);
+    return g_strndup((const char *)colon + 1, length - (gsize)(colon + 1 - decoded));
 }
 
 /* The rest of the header after the scheme's name and spaces, or NULL where it is another scheme. */
@@ -59,28 +62,12 @@ static const char *after_scheme(const char *text, const char *scheme)
     return text + length + strspn(text + length, " ");
 }
 
-static bool token_equals(const struct access_facts *facts, const char *token, size_t length)
+char *access_credential(const char *authorization, bool *out_is_basic)
 {
-    unsigned char digest[ACCESS_DIGEST_BYTES];
-    access_token_digest(token, length, digest);
-    return length > 0 && digests_equal(digest, facts->token_digest);
-}
-
-static bool token_is_right(const struct access_facts *facts)
-{
-    const char *bearer = after_scheme(facts->authorization, "Bearer");
-    const char *basic = after_scheme(facts->authorization, "Basic");
-    if (bearer) {
-        size_t length = strlen(bearer);
-        while (length > 0 && bearer[length - 1] == ' ')
-            length--;
-        return token_equals(facts, bearer, length);
-    }
-    if (!basic || !page_is_own(facts))
-        return false;
-    gsize length = 0;
-    g_autofree char *password = basic_password(basic, &length);
-    return password && token_equals(facts, password, length);
+    const char *bearer = after_scheme(authorization, "Bearer");
+    const char *basic = after_scheme(authorization, "Basic");
+    *out_is_basic = basic != NULL;
+    return bearer ? g_strchomp(g_strdup(bearer)) : basic ? basic_password(basic) : NULL;
 }
 
 /* Four decimal numbers of up to three digits, the first of them 127. */
@@ -115,11 +102,11 @@ bool access_host_is_loopback(const char *host, uint16_t port)
 static const char *why_not_local(const struct access_facts *facts)
 {
     if (!facts->server_loopback)
-        return "this server takes no writes: it listens on more than loopback and has no "
-               "--write-token-file";
+        return "this server listens on more than loopback, so that this needs a token: "
+               "breakeven-server token create makes one";
     if (facts->proxied)
         return "writing without a token is not possible through a proxy (Forwarded, X-Forwarded-* "
-               "or Via is set): start the server with --write-token-file";
+               "or Via is set): breakeven-server token create makes one";
     if (!facts->peer_loopback)
         return "writing without a token is possible from this machine only";
     if (!facts->host || !access_host_is_loopback(facts->host, facts->port))
@@ -127,23 +114,57 @@ static const char *why_not_local(const struct access_facts *facts)
                "port, such as localhost:8080";
     if (!origin_is_own(facts))
         return "writing without a token is not possible from another origin's page";
-    if (!page_is_own(facts))
+    if (!access_page_is_own(facts))
         return "writing without a token is not possible from another site's page";
     return NULL;
 }
 
+/* ---- The decision ---- */
+
+struct need {
+    unsigned scope; /* enum principal_scope */
+    const char *without, *lacking;
+};
+
+#define BEARER                                                                                     \
+    "send a header Authorization: Bearer with a token that has it, or Basic with that as the "     \
+    "password"
+
+static const struct need needs[] = {
+    [HTTP_OPEN] = {0, NULL, NULL},
+    [HTTP_READ] = {PRINCIPAL_READ, "reading needs the scope read here: " BEARER,
+                   "this needs the scope read, which this token has not"},
+    [HTTP_SUBMIT] = {PRINCIPAL_SUBMIT, "this needs the scope submit: " BEARER,
+                     "this needs the scope submit, which this token has not"},
+    [HTTP_TRIAGE] = {PRINCIPAL_TRIAGE, "this needs the scope triage: " BEARER,
+                     "this needs the scope triage, which this token has not"},
+    [HTTP_ADMIN] = {PRINCIPAL_ADMIN, "this needs the scope admin: " BEARER,
+                    "this needs the scope admin, which this token has not"},
+};
+
+static enum access_decision decide_for(const struct access_facts *facts, const struct need *need,
+                                       const char **out_why)
+{
+    if (!(facts->principal->scopes & need->scope))
+        *out_why = need->lacking;
+    else if (facts->writes && facts->is_ambient && !access_page_is_own(facts))
+        *out_why = "a browser's session or password writes from this server's own pages only, not "
+                   "from another site's page";
+    return *out_why ? ACCESS_FORBIDDEN : ACCESS_GRANTED;
+}
+
 enum access_decision access_decide(const struct access_facts *facts, const char **out_why)
 {
+    const struct need *need = &needs[facts->needs];
     *out_why = NULL;
-    if (!facts->token_digest) {
+    if (facts->needs == HTTP_OPEN || (facts->needs == HTTP_READ && facts->reads_open))
+        return ACCESS_GRANTED;
+    if (facts->principal)
+        return decide_for(facts, need, out_why);
+    if (!facts->tokens_exist) {
         *out_why = why_not_local(facts);
         return *out_why ? ACCESS_FORBIDDEN : ACCESS_GRANTED;
     }
-    if (token_is_right(facts))
-        return ACCESS_GRANTED;
-    *out_why = facts->authorization ? "the token in Authorization is not this server's write token"
-                                    : "writing needs a header Authorization: Bearer with this "
-                                      "server's write token, or Basic "
-                                      "with it as the password";
+    *out_why = facts->refused ? facts->refused : need->without;
     return ACCESS_UNAUTHORIZED;
 }

@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who may write. With a token: whoever sends it as `Authorization: Bearer`, or as the password of
- * `Basic` (any user), unless a page of another site makes a browser send it. Without one: only a
- * program on this machine that speaks to the server itself: it listens on loopback, the peer is
+ * Who may do what a route needs. A principal (a token's, a session's, a CI job's) needs the route's
+ * scope; one whom a browser speaks for by itself (a session, Basic) must write from a page of this
+ * server's own. Reading is open where `reads_open` says so. While no token exists, a program on
+ * this machine that speaks to the server itself may all: it listens on loopback, the peer is
  * loopback, Host is a loopback name with the server's port (a page of another site that rebinds its
  * name to 127.0.0.1 sends its own), Origin is absent or the server's own, Sec-Fetch-Site does not
  * tell of another site, and no header tells of a proxy (behind one, everybody's peer is loopback).
  * Pure: facts in, a decision out. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "server/http/http.h"
 
 #define ACCESS_DIGEST_BYTES 32
 
 struct access_facts {
-    const unsigned char *token_digest; /* SHA-256 of the token, or NULL where there is none */
-    bool server_loopback, peer_loopback, proxied;
+    enum http_access needs;
+    bool writes;                /* the method is none of GET and HEAD */
+    bool reads_open;            /* to everybody */
+    const Principal *principal; /* or NULL */
+    bool is_ambient;            /* the credential is one that a browser sends by itself */
+    const char *refused;        /* why the credential that was sent is none, or NULL */
+    bool tokens_exist;
+    bool server_loopback, peer_loopback, proxied, is_https;
     uint16_t port;
-    const char *authorization, *host, *origin, *fetch_site; /* headers, or NULL */
+    const char *host, *origin, *fetch_site; /* headers, or NULL */
 };
 
 enum access_decision { ACCESS_GRANTED, ACCESS_UNAUTHORIZED, ACCESS_FORBIDDEN };
 
-/* `*out_why` says what would be right, where it is not granted; a literal. */
+/* `*out_why` says what would be right, where it is not granted; a literal, or facts->refused. */
 enum access_decision access_decide(const struct access_facts *facts, const char **out_why);
 
+/* Whether a page of this server's own, or no page at all, sends it. */
+bool access_page_is_own(const struct access_facts *facts);
+
 void access_token_digest(const char *token, size_t length, unsigned char out[ACCESS_DIGEST_BYTES]);
+/* In a time that does not depend on where they differ. */
+bool access_bytes_equal(const unsigned char *a, const unsigned char *b, size_t length);
+
+/* The rest of `Authorization` after the scheme "Bearer", or the password of "Basic" (then
+ * *out_is_basic). NULL: neither. The caller frees it. */
+char *access_credential(const char *authorization, bool *out_is_basic);
 
 /* True for "localhost", 127.0.0.0/8 and [::1], each with `:port` (or without it where the port is
  * 80). */

@@ -12,6 +12,7 @@
 #include "schema/fault.h"
 #include "schema/latency.h"
 #include "server/http/http_peer.h"
+#include "server/http/principal.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +22,10 @@ typedef struct http_request HttpRequest;
 typedef struct http_server HttpServer;
 typedef struct http_tls HttpTls; /* http_tls.h */
 
-enum http_access { HTTP_READ, HTTP_WRITE }; /* who may: see access.h */
+/* Who may: everybody, always · those with the scope read (or everybody, see reads) · with submit,
+ * triage, admin. See access.h. */
+enum http_access { HTTP_OPEN, HTTP_READ, HTTP_SUBMIT, HTTP_TRIAGE, HTTP_ADMIN };
+const char *http_access_name(enum http_access access); /* "open", "read", … */
 /* no-store · no-cache with ETag · a year */
 enum http_cache { HTTP_NO_STORE, HTTP_REVALIDATE, HTTP_IMMUTABLE };
 enum http_speed { HTTP_QUICK, HTTP_SLOW };
@@ -96,6 +100,34 @@ const char *http_request_client_address(const HttpRequest *request);
 #define HTTP_FORM_PAIRS_MAX 4096u
 GPtrArray *http_request_form(const HttpRequest *request, GError **error);
 const char *http_form_value(const GPtrArray *form, const char *name);
+
+/* ---- Who sends it ---- */
+
+const struct http_route *http_request_route(const HttpRequest *request); /* that it matched */
+
+/* NULL: nobody who said who; then the route is open to everybody, or the request is of this machine
+ * and no token exists. */
+const Principal *http_request_principal(const HttpRequest *request);
+/* The principal's name, or NULL. */
+const char *http_request_who(const HttpRequest *request);
+/* What every form that posts must send in the field HTTP_FORM_TOKEN: made for this browser's
+ * session. The layer refuses a form of a browser that lacks it. */
+#define HTTP_FORM_TOKEN "form_token"
+const char *http_request_form_token(const HttpRequest *request);
+/* The name under which what a request says is kept: the principal's; where there is none, or it is
+ * the token that all share (--write-token-file), what it says itself (or NULL). The caller frees
+ * it.
+ */
+char *http_request_signed(const HttpRequest *request, const char *said);
+/* Whether there is any token, so that somebody could sign in. */
+bool http_request_can_sign_in(const HttpRequest *request);
+/* Whether everybody may read what this request asks for. */
+bool http_request_reads_open(const HttpRequest *request);
+/* For the log of writes, where the address does not tell: whose project, and what. NULL: nothing.
+ */
+void http_request_note(HttpRequest *request, const char *project, const char *detail);
+/* Before responding: gives this browser a session for so many seconds; NULL takes it away. */
+void http_response_session(HttpRequest *request, const char *secret, int64_t seconds);
 
 /* ---- The response ---- */
 
@@ -226,6 +258,22 @@ struct http_refusal {
     const Faults *faults; /* or NULL */
 };
 
+/* A write that was asked for: when its handler begins (status 0), and when it was answered. Holds
+ * no secret but what a client wrote into a path. */
+struct http_audit_entry {
+    const char *request_id, *who, *project, *method, *path,
+        *detail;         /* who, project, detail: or NULL
+                          */
+    const char *address; /* of the client, or NULL */
+    int64_t token_id;
+    unsigned status;
+    bool is_refused; /* it had no right to it */
+};
+
+/* Who reads without a credential: whoever speaks to a server on loopback itself, everybody, nobody.
+ */
+enum http_reads { HTTP_READS_LOOPBACK, HTTP_READS_ALL, HTTP_READS_PRINCIPALS };
+
 struct http_options {
     const char *listen_host; /* "127.0.0.1", "::1", "0.0.0.0" … */
     uint16_t listen_port;    /* 0: any */
@@ -235,8 +283,21 @@ struct http_options {
     HttpServer **server;  /* where to put the server before its first thread runs; may be NULL */
     const char *build_id; /* part of every ETag */
     const char *product;  /* "Breakeven 0.1.0", for the footer of error pages */
-    /* or NULL: writing is then possible from loopback only, as access.h says */
+    /* a token that may all, or NULL */
     const char *write_token;
+    /* asked in this order for whom a credential stands; ended by one without a function; may be
+     * NULL */
+    const struct principal_resolver *resolvers;
+    /* At the start: whether there is any credential beside write_token that somebody could send. */
+    bool has_tokens;
+    /* Whether a token exists, so that writing needs one; on event threads; may be NULL. */
+    bool (*tokens_exist)(void *thread, void *app);
+    enum http_reads reads;
+    /* Before the handler, on its thread, for a principal: whether it may what is asked for, beyond
+     * its scope; false: the request has been answered. May be NULL. */
+    bool (*authorize)(HttpRequest *request);
+    /* any thread; may be NULL */
+    void (*audit)(const struct http_audit_entry *entry, void *app);
     /* "https://grafana.example.org": whose pages may read below /api; NULL-terminated, NULL: none
      */
     char *const *cors_origins;

@@ -85,6 +85,8 @@ bool http_answered(HttpRequest *request, int64_t version, const char *content_ty
     struct http_answer *answer = &request->answer;
     if (http_not_modified(request, version, content_type))
         return true;
+    if (!answer->etag)
+        return false;
     bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
     for (int is_gzip = takes_gzip; is_gzip >= 0; is_gzip--) {
         g_autofree char *tag = http_etag_opaque(answer->etag, is_gzip);

@@ -43,6 +43,9 @@ static char *etag_make(const HttpRequest *request, const char *content, const ch
     for (gsize i = 0; i < G_N_ELEMENTS(parts);
          i++) /* with its NUL, so that no two lists run together */
         g_checksum_update(checksum, (const guchar *)parts[i], (gssize)strlen(parts[i]) + 1);
+    g_autoptr(GString) who = g_string_new(NULL);
+    http_principal_vary(request, content_type, who);
+    g_checksum_update(checksum, (const guchar *)who->str, (gssize)who->len);
     return g_strndup(g_checksum_get_string(checksum), 32);
 }
 
@@ -57,6 +60,8 @@ bool http_not_modified_content(HttpRequest *request, const char *content, const 
     struct http_answer *answer = &request->answer;
     const char *wanted = http_request_header(request, "If-None-Match");
     const char *method = http_request_method(request);
+    if (request->match && request->match->route && request->match->route->cache == HTTP_NO_STORE)
+        return false; /* what no cache keeps has no tag, and is never given again */
     g_free(answer->etag);
     answer->etag = etag_make(request, content, content_type);
     if (!wanted || answer->given || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))

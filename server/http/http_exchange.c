@@ -148,6 +148,7 @@ void http_exchange_completed(void *loop, struct MHD_Connection *mhd, void **stat
     bool whole = request->stage == HTTP_STAGE_SEND &&
                  (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || request->connection->lingers);
     http_tally_exchange(request, now_us - request->started_us, whole);
+    http_principal_audit(request, true);
     request->connection->request = NULL;
     http_connection_waits(request->connection, now_us);
     *state = NULL;

@@ -150,6 +150,7 @@ struct http_server {
     HttpRouter *router;
     GStrv cors_origins; /* or NULL */
     bool has_token, loopback;
+    char form_token[2 * HTTP_DIGEST_BYTES + 1]; /* of forms of those without a session */
     unsigned char token_digest[HTTP_DIGEST_BYTES];
     int listen_fd;
     uint16_t port;
@@ -226,11 +227,20 @@ struct http_request {
     struct http_answer answer;
     struct http_client *payers[HTTP_PAYERS_MAX]; /* http_clients.c */
     guint n_payers;
-    bool exempt;            /* from clients' limits: it comes from this machine */
-    bool pays_upload;       /* counts among the uploads of its payers */
-    bool is_upload;         /* … and among the server's */
-    unsigned retry_seconds; /* of Retry-After; 0: HTTP_RETRY_SECONDS */
-    char *kept_name;        /* the answer is to be kept under it; NULL: it is not, or it was */
+    bool exempt;             /* from clients' limits: it comes from this machine */
+    bool pays_upload;        /* counts among the uploads of its payers */
+    bool is_upload;          /* … and among the server's */
+    unsigned retry_seconds;  /* of Retry-After; 0: HTTP_RETRY_SECONDS */
+    Principal *principal;    /* or NULL; of the event thread until the handler begins */
+    char *principal_refused; /* why the credential that was sent is none; or NULL */
+    bool is_ambient;         /* a browser sends that credential by itself */
+    bool reads_open;         /* everybody may read this */
+    bool tokens_exist;       /* where it was asked */
+    bool is_write;           /* of which the log of writes is to tell */
+    bool is_begun;           /* that log knows of it: its handler began */
+    char form_token[2 * HTTP_DIGEST_BYTES + 1]; /* of a session; else empty */
+    char *note_project, *note_detail;           /* for the log of writes; or NULL */
+    char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
     void *app_thread;
     enum http_stage stage; /* event thread */
     bool misframed;        /* event thread: where its body ends cannot be known */
@@ -263,6 +273,17 @@ bool http_refusal_at_head(HttpRequest *request); /* true: answered; the body nee
 /* Sends the answer without libmicrohttpd, which takes none in the middle of a head or body. The
  * connection must be closed then. */
 void http_refusal_send_raw(HttpRequest *request);
+
+/* http_principal.c: who sends it, and whether they may. */
+bool http_principal_refuses(HttpRequest *request, bool proxied); /* true: answered */
+bool http_principal_owns_form(HttpRequest *request);             /* false: answered */
+void http_principal_clear(HttpRequest *request);
+/* What makes an answer of this type another one than for others; appended to `out`. */
+void http_principal_vary(const HttpRequest *request, const char *content_type, GString *out);
+bool http_principal_is_private(
+    const HttpRequest *request); /* no shared cache may keep the answer */
+/* Tells the log of writes: before the handler, and at the end. */
+void http_principal_audit(HttpRequest *request, bool is_end);
 
 /* http_loop.c */
 bool http_loop_open(struct http_loop *loop, GError **error);

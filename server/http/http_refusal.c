@@ -3,7 +3,6 @@
  * handler runs: framing that two readers could understand in two ways, no such address or method,
  * unknown query parameters, no right to write, a body that is too large or of a coding that is not
  * taken, no room for it. Event threads. */
-#include "server/http/access.h"
 #include "server/http/http_internal.h"
 #include "server/http/problem.h"
 #include <sys/socket.h>
@@ -94,41 +93,6 @@ static bool query_is_refused(HttpRequest *request)
     return true;
 }
 
-static bool access_is_refused(HttpRequest *request, const struct head *head)
-{
-    const HttpServer *server = request->server;
-    const char *why;
-    if (request->match->route->access != HTTP_WRITE)
-        return false;
-    struct access_facts facts = {
-        .token_digest = server->has_token ? server->token_digest : NULL,
-        .server_loopback = server->loopback,
-        .peer_loopback = request->connection->peer_loopback,
-        .proxied = head->proxied,
-        .port = server->port,
-        .authorization = http_request_header(request, "Authorization"),
-        .host = http_request_header(request, "Host"),
-        .origin = http_request_header(request, "Origin"),
-        .fetch_site = http_request_header(request, "Sec-Fetch-Site"),
-    };
-    switch (access_decide(&facts, &why)) {
-    case ACCESS_GRANTED:
-        return false;
-    case ACCESS_UNAUTHORIZED:
-        /* A browser would ask its user for a password. */
-        http_response_header(request, "WWW-Authenticate",
-                             facts.origin || facts.fetch_site
-                                 ? "Bearer realm=\"write\""
-                                 : "Bearer realm=\"write\", Basic realm=\"write\"");
-        http_respond_status(request, 401, "%s", why);
-        return true;
-    case ACCESS_FORBIDDEN:
-        break;
-    }
-    http_respond_status(request, 403, "%s", why);
-    return true;
-}
-
 static bool coding_is_refused(HttpRequest *request, const char *coding)
 {
     if (!coding || g_ascii_strcasecmp(coding, "identity") == 0)
@@ -188,14 +152,21 @@ static bool body_is_refused(HttpRequest *request, const struct head *head)
     return true;
 }
 
+/* Who has a share of their own has it wherever they come from. */
+static bool principal_is_refused(HttpRequest *request)
+{
+    const Principal *principal = request->principal;
+    return principal && !http_clients_admit_principal(request, principal->key);
+}
+
 bool http_refusal_at_head(HttpRequest *request)
 {
     struct head head = {0};
     MHD_get_connection_values(request->mhd, MHD_HEADER_KIND, head_take, &head);
     return framing_is_refused(request, &head) ||
            !http_clients_admit_address(request, head.proxied) || route_is_refused(request) ||
-           query_is_refused(request) || access_is_refused(request, &head) ||
-           body_is_refused(request, &head);
+           query_is_refused(request) || http_principal_refuses(request, head.proxied) ||
+           principal_is_refused(request) || body_is_refused(request, &head);
 }
 
 static void add_to_text(void *to, const char *name, const char *value)

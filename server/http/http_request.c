@@ -55,6 +55,7 @@ void http_request_unref(HttpRequest *request)
     http_clients_leave(request);
     http_response_clear(request);
     http_match_free(request->match);
+    http_principal_clear(request);
     if (request->pairs)
         g_ptr_array_unref(request->pairs);
     g_free(request->method);

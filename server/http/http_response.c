@@ -248,7 +248,7 @@ static const char *cache_control(const HttpRequest *request)
         return "no-store";
     switch (route->cache) {
     case HTTP_REVALIDATE:
-        return "no-cache";
+        return http_principal_is_private(request) ? "private, no-cache" : "no-cache";
     case HTTP_IMMUTABLE:
         return "public, max-age=31536000, immutable";
     case HTTP_NO_STORE:
@@ -287,6 +287,19 @@ static void each_security_header(const HttpRequest *request, http_header_fn each
     }
 }
 
+/* Pages are other ones for those who are signed in; all is another for those who may not read. */
+static const char *vary_of(const HttpRequest *request)
+{
+    bool may_differ = request->match && request->match->route && http_principal_is_private(request);
+    if (!http_is_api(request))
+        return may_differ ? "Accept-Encoding, Authorization, Cookie" : "Accept-Encoding, Cookie";
+    if (request->server->cors_origins)
+        return may_differ ? "Accept, Accept-Encoding, Authorization, Cookie, Origin"
+                          : "Accept, Accept-Encoding, Origin";
+    return may_differ ? "Accept, Accept-Encoding, Authorization, Cookie"
+                      : "Accept, Accept-Encoding";
+}
+
 static void each_common_header(const HttpRequest *request, http_header_fn each, void *to)
 {
     each_security_header(request, each, to);
@@ -294,12 +307,7 @@ static void each_common_header(const HttpRequest *request, http_header_fn each, 
         each(to, "Strict-Transport-Security", "max-age=31536000");
     each(to, "X-Request-Id", request->id);
     each(to, "Cache-Control", cache_control(request));
-    if (!http_is_api(request))
-        each(to, "Vary", "Accept-Encoding");
-    else
-        each(to, "Vary",
-             request->server->cors_origins ? "Accept, Accept-Encoding, Origin"
-                                           : "Accept, Accept-Encoding");
+    each(to, "Vary", vary_of(request));
 }
 
 void http_response_each_header(const HttpRequest *request, http_header_fn each, void *to)

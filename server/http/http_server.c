@@ -107,6 +107,17 @@ static void options_copy(HttpServer *server, const struct http_options *options)
     limits_default(server);
 }
 
+/* Without the kernel's random numbers forms of pages are refused, which is better than a token that
+ * somebody could guess. */
+static void form_token_make(HttpServer *server)
+{
+    unsigned char random[HTTP_DIGEST_BYTES];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(server->form_token + 2 * i, 3, "%02x", random[i]);
+}
+
 static HttpServer *server_new(const struct http_options *options)
 {
     HttpServer *server = g_new0(HttpServer, 1);
@@ -130,6 +141,7 @@ static HttpServer *server_new(const struct http_options *options)
     /* Only tells the ids of two starts apart; not a secret, so a short read does no harm. */
     if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
         random[0] = (unsigned char)getpid();
+    form_token_make(server);
     snprintf(server->id_prefix, sizeof server->id_prefix, "%02x%02x%02x%02x", random[0], random[1],
              random[2], random[3]);
     return server;
@@ -159,10 +171,11 @@ HttpServer *http_server_start(const struct http_options *options, GError **error
     if (server->router)
         server->listen_fd = http_listen_open(options->listen_host, options->listen_port,
                                              &server->port, &server->loopback, error);
-    if (server->listen_fd >= 0 && !server->loopback && !server->has_token) {
+    if (server->listen_fd >= 0 && !server->loopback && !server->has_token && !options->has_tokens) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN,
-                    "%s is not loopback, and without a token (--write-token-file) everybody who "
-                    "reaches it could write; give one, or listen on 127.0.0.1",
+                    "%s is not loopback, and while there is no token nobody could be told from "
+                    "anybody else who reaches it; make one (breakeven-server token create --scope "
+                    "admin, or --write-token-file), or listen on 127.0.0.1",
                     options->listen_host);
         http_server_stop(server);
         return NULL;

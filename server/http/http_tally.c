@@ -37,7 +37,7 @@ static enum http_class class_of(HttpRequest *request)
     const struct http_route *route = request->match ? request->match->route : NULL;
     if (!route)
         return HTTP_CLASS_NONE;
-    if (route->access == HTTP_WRITE)
+    if (route->access > HTTP_READ && strcmp(route->method, "GET") != 0)
         return HTTP_CLASS_WRITE;
     if (atomic_load(&request->phase) & HTTP_PHASE_DEFERRED)
         return HTTP_CLASS_WAIT;

@@ -13,10 +13,14 @@ void http_workers_handle(HttpRequest *request, void *app_thread)
 {
     g_autoptr(GError) error = NULL;
     request->app_thread = app_thread;
-    if (!http_body_decode(request, &error))
+    bool (*authorize)(HttpRequest *) = request->server->options.authorize;
+    if (!http_body_decode(request, &error)) {
         http_respond_error(request, error, NULL);
-    else
+    } else if (http_principal_owns_form(request) &&
+               (!request->principal || !authorize || authorize(request))) {
+        http_principal_audit(request, false);
         request->match->route->handler(request);
+    }
 }
 
 void http_workers_resume(HttpRequest *request)

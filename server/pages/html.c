@@ -12,14 +12,22 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD, in the place of what no document can hold */
 
+struct slot {
+    gsize at; /* in the text */
+    int kind;
+    const char *text;
+};
+
 struct html {
     GString *text;
+    GArray *slots; /* struct slot, in their order */
 };
 
 Html *html_new(void)
 {
     Html *html = g_new0(Html, 1);
     html->text = g_string_sized_new(16384);
+    html->slots = g_array_new(FALSE, FALSE, sizeof(struct slot));
     return html;
 }
 
@@ -29,6 +37,7 @@ void html_free(Html *html)
         return;
     if (html->text)
         g_string_free(html->text, TRUE);
+    g_array_unref(html->slots);
     g_free(html);
 }
 
@@ -37,6 +46,29 @@ GString *html_finish(Html *html)
     GString *text = g_steal_pointer(&html->text);
     html_free(html);
     return text;
+}
+
+void html_slot(Html *html, int kind, const char *text)
+{
+    const struct slot slot = {html->text->len, kind, text};
+    g_array_append_val(html->slots, slot);
+}
+
+GString *html_finish_filled(Html *html, html_fill_fn fill, void *user)
+{
+    if (html->slots->len == 0)
+        return html_finish(html);
+    Html *whole = html_new();
+    gsize done = 0;
+    for (guint i = 0; i < html->slots->len; i++) {
+        const struct slot *slot = &g_array_index(html->slots, struct slot, i);
+        g_string_append_len(whole->text, html->text->str + done, (gssize)(slot->at - done));
+        done = slot->at;
+        fill(whole, slot->kind, slot->text, user);
+    }
+    g_string_append(whole->text, html->text->str + done);
+    html_free(html);
+    return html_finish(whole);
 }
 
 size_t html_length(const Html *html)

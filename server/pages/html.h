@@ -17,6 +17,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Html, html_free)
 /* The text written so far; `html` is freed. */
 GString *html_finish(Html *html);
 
+/* A place for what depends on who gets the page: filled when it is finished. `text` is a literal of
+ * the program, for whoever fills it. */
+void html_slot(Html *html, int kind, const char *text);
+typedef void (*html_fill_fn)(Html *html, int kind, const char *text, void *user);
+/* As html_finish; slots that are not filled by it stay empty. */
+GString *html_finish_filled(Html *html, html_fill_fn fill, void *user);
+
 /* Markup of the program itself. Takes string literals only. */
 #define html_literal(html, literal) html_append_trusted((html), "" literal, sizeof(literal) - 1)
 void html_append_trusted(Html *html, const char *literal, size_t length);

@@ -2,6 +2,7 @@
  * Head, crumbs and footer; the error page. The request's thread. */
 #include "server/pages/layout.h"
 
+#include "server/pages/layout_person.h"
 #include "server/pages/link.h"
 #include "web/web_assets.h"
 
@@ -72,6 +73,7 @@ static void write_crumbs(Html *html, const struct layout *layout)
         html_literal(html, "</ol></nav>");
     if (layout->project)
         write_project_pages(html, layout);
+    layout_person(html);
     html_literal(html, "</header>\n");
 }
 
@@ -122,7 +124,7 @@ void layout_end(Html *html, const struct layout *layout)
 
 void layout_send(HttpRequest *request, Html *html)
 {
-    http_respond(request, 200, HTTP_HTML, html_finish(html));
+    http_respond(request, 200, HTTP_HTML, layout_finish(request, html));
 }
 
 static void write_advice(Html *html, unsigned status)
@@ -132,6 +134,10 @@ static void write_advice(Html *html, unsigned status)
             html, "<p>The address may be mistyped, or what it named was removed. "
                   "<a href=\"/\">All projects</a> are on the home page; a commit is found by its "
                   "sha, or by its first 7 digits or more.</p>");
+    else if (status == 401 || status == 403)
+        html_literal(html, "<p><a href=\"/sign-in\">Sign in</a> with a token that may do this, or "
+                           "ask whoever runs this server for one. <a href=\"/\">All projects</a> "
+                           "are on the home page.</p>");
     else if (status >= 500)
         html_literal(html, "<p>This is the server’s fault, not yours. Try again in a moment; if it "
                            "stays, give the request id below to whoever runs this server: it is in "
@@ -157,7 +163,7 @@ void page_error(HttpRequest *request, unsigned status, const char *title, const 
     html_text(html, http_request_id(request));
     html_literal(html, "</code></p></section>");
     layout_end(html, &layout);
-    GString *text = html_finish(html);
+    GString *text = layout_finish(request, html);
     g_string_append_len(out, text->str, (gssize)text->len);
     g_string_free(text, TRUE);
 }

@@ -34,6 +34,17 @@ char *layout_form_url(const HttpRequest *request, const char *suffix);
 
 /* Ends `html` and answers 200 with it. */
 void layout_send(HttpRequest *request, Html *html);
+/* Ends `html` and fills in what depends on who gets it: who is signed in, and the tokens of forms.
+ */
+GString *layout_finish(HttpRequest *request, Html *html);
+
+/* In every form that posts: the hidden field by which the server knows it for this browser's own.
+ * Where a form is sent by GET and only one button posts it, the button's attributes instead. */
+void layout_form_token(Html *html);
+void layout_form_button(Html *html);
+/* The field "who" (`label`, a literal) for people who are not signed in, else their name. Taken by
+ * page_form_who (page_names.h). */
+void layout_form_who(Html *html, const char *label);
 
 /* The error page that the HTTP layer asks for: what it is, and what to do. */
 void page_error(HttpRequest *request, unsigned status, const char *title, const char *detail,

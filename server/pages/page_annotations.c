@@ -128,6 +128,8 @@ void page_annotations_post(HttpRequest *request)
     struct store_annotation_write *write = project ? parse(form, project, &error) : NULL;
     store_snapshot_end(snapshot);
     if (write) {
+        g_free(write->who);
+        write->who = page_form_who(request, form);
         http_request_defer(request);
         store_put_annotation(context_of(request)->store, write, annotation_done, request);
     } else if (error) {

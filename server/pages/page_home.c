@@ -300,8 +300,21 @@ static Html *render(HttpRequest *request, StoreSnapshot *snapshot, int64_t now_m
     return g_steal_pointer(&html);
 }
 
+/* Whoever may see one project only has no use for a page of all. */
+static bool leads_to_own(HttpRequest *request)
+{
+    const Principal *principal = http_request_principal(request);
+    if (!principal || !principal->project || http_request_reads_open(request))
+        return false;
+    g_autofree char *path = link_project(principal->project);
+    http_respond_see_other(request, path);
+    return true;
+}
+
 void page_home(HttpRequest *request)
 {
+    if (leads_to_own(request))
+        return;
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     enum sheet_form form = sheet_form_of(request, false);
     /* Ages are told in whole hours: within one the page stays the same. */

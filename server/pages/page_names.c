@@ -102,3 +102,10 @@ struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *sna
     http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
     return NULL;
 }
+
+char *page_form_who(const HttpRequest *request, const GPtrArray *form)
+{
+    const char *said = http_form_value(form, "who");
+    g_autofree char *text = g_strstrip(g_strdup(said ? said : ""));
+    return http_request_signed(request, *text ? text : NULL);
+}

@@ -7,6 +7,9 @@
 
 /* By segment {project}; NULL: the request has been answered. */
 struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot);
+/* The name under which what a form says is kept: of whoever is signed in, else the field "who";
+ * NULL where it is empty. The caller frees it. */
+char *page_form_who(const HttpRequest *request, const GPtrArray *form);
 /* By segment {bench}. */
 struct store_benchmark *page_find_benchmark(HttpRequest *request,
                                             const struct store_project *project);

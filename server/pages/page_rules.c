@@ -167,7 +167,7 @@ static void answer(const struct rules_page *page, unsigned status)
     Html *html = project ? render(page, snapshot, project, &error) : NULL;
     store_snapshot_end(snapshot);
     if (html)
-        http_respond(page->request, status, HTTP_HTML, html_finish(html));
+        http_respond(page->request, status, HTTP_HTML, layout_finish(page->request, html));
     else if (error)
         http_respond_error(page->request, error, NULL);
 }
@@ -252,7 +252,7 @@ settings_of(struct rules_page *page, const struct store_project *project, const 
     struct store_project_settings *settings = g_new0(struct store_project_settings, 1);
     settings->name = g_strdup(project->name);
     settings->rules = g_steal_pointer(&sound);
-    settings->who = g_strdup(given(form, "who"));
+    settings->who = page_form_who(page->request, form);
     settings->note = g_strdup(given(form, "note"));
     return settings;
 }

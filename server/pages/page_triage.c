@@ -11,6 +11,7 @@
 #define CHANGES_MAX    100000u /* of one form */
 
 struct said {
+    const HttpRequest *request;
     struct store_triage_write *write;
     const GPtrArray *form;
 };
@@ -62,7 +63,7 @@ static bool take_words(const struct said *said, GError **error)
     struct store_triage_write *write = said->write;
     const char *word = http_form_value(said->form, "triage");
     write->note = take_text(said->form, "note");
-    write->who = take_text(said->form, "who");
+    write->who = page_form_who(said->request, said->form);
     write->has_triage = word && *word;
     bool is_long = (write->note && strlen(write->note) > TEXT_BYTES_MAX) ||
                    (write->who && strlen(write->who) > TEXT_BYTES_MAX);
@@ -114,10 +115,12 @@ static void triage_done(const struct store_receipt *receipt, void *user)
     http_request_finish(request);
 }
 
-static struct store_triage_write *parse(const GPtrArray *form, StoreSnapshot *snapshot,
+static struct store_triage_write *parse(const HttpRequest *request, const GPtrArray *form,
+                                        StoreSnapshot *snapshot,
                                         const struct store_project *project, GError **error)
 {
-    struct said said = {.write = g_new0(struct store_triage_write, 1), .form = form};
+    struct said said = {
+        .request = request, .write = g_new0(struct store_triage_write, 1), .form = form};
     said.write->change_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     if (take_changes(&said, error) && take_words(&said, error) &&
         check_project(snapshot, project, said.write->change_ids, error))
@@ -134,7 +137,8 @@ void page_triage(HttpRequest *request)
     if (form && !snapshot)
         return;
     const struct store_project *project = form ? page_find_project(request, snapshot) : NULL;
-    struct store_triage_write *write = project ? parse(form, snapshot, project, &error) : NULL;
+    struct store_triage_write *write =
+        project ? parse(request, form, snapshot, project, &error) : NULL;
     store_snapshot_end(snapshot);
     if (write) {
         http_request_defer(request);

@@ -263,8 +263,8 @@ static void write_lists(Html *html, const struct store_project *project)
 static void write_buttons(Html *html, const struct rule_form *form, const char *action)
 {
     html_literal(html, "<span class=\"field buttons\"><button type=\"submit\" name=\"try\" "
-                       "value=\"1\">Try it</button> <button name=\"do\" value=\"save\" "
-                       "formmethod=\"post\"");
+                       "value=\"1\">Try it</button> <button");
+    layout_form_button(html);
     html_url(html, "formaction", action);
     html_print(html, ">%s</button></span>", form->place < 0 ? "Save as a new rule" : "Save");
 }
@@ -304,9 +304,7 @@ void rule_form_write(Html *html, const struct rule_form *form, const struct stor
                "<label class=\"field\"><span class=\"legend\">In the last … commits</span><input "
                "type=\"text\" inputmode=\"numeric\" name=\"commits\" value=\"%u\"></label>",
                commits);
-    html_literal(html,
-                 "<label class=\"field\"><span class=\"legend\">Who saves it</span><input "
-                 "type=\"text\" name=\"who\" maxlength=\"200\" autocomplete=\"name\"></label>");
+    layout_form_who(html, "Who saves it");
     write_buttons(html, form, action);
     html_literal(html, "</fieldset>");
     write_lists(html, project);

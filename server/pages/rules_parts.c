@@ -73,6 +73,7 @@ static void write_actions(Html *html, const struct store_project *project, guint
     html_literal(html, "<td><form class=\"inline\" method=\"post\"");
     html_url(html, "action", path);
     html_print(html, "><input type=\"hidden\" name=\"place\" value=\"%u\">", place);
+    layout_form_token(html);
     html_literal(html, "<input type=\"hidden\" name=\"base\"");
     html_attr(html, "value", base);
     html_literal(html, "><a class=\"button quiet\"");

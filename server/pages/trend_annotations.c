@@ -93,6 +93,7 @@ static void write_form_start(Html *html, const struct trend_view *view, const ch
     html_literal(html, "><input type=\"hidden\" name=\"back\"");
     html_attr(html, "value", back);
     html_literal(html, ">");
+    layout_form_token(html);
 }
 
 static void write_item(Html *html, const struct trend_view *view,
@@ -183,9 +184,9 @@ static void write_form(Html *html, const struct trend_view *view)
                  "(optional)</span><input type=\"text\" name=\"to\" id=\"annotate-to\" "
                  "maxlength=\"64\"></label>");
     write_scope(html, view);
+    layout_form_who(html, "Who");
     html_literal(html,
-                 "<label class=\"field\"><span class=\"legend\">Who</span><input type=\"text\" "
-                 "name=\"who\" maxlength=\"200\" autocomplete=\"name\"></label><span class=\"field "
+                 "<span class=\"field "
                  "buttons\"><button type=\"submit\">Annotate</button></span></form></details>");
 }
 

@@ -45,16 +45,16 @@ void triage_form_write(Html *html, const struct triage_form *form)
                (gint64)form->id);
     html_url(html, "action", action);
     html_literal(html, ">");
+    layout_form_token(html);
     write_all(html, form->changes);
     html_literal(html, "<input type=\"hidden\" name=\"back\"");
     html_attr(html, "value", form->back);
     html_literal(html, ">");
     write_choices(html);
     html_literal(html, "<label class=\"field wide\"><span class=\"legend\">Note</span><input "
-                       "type=\"text\" name=\"note\" maxlength=\"4000\"></label><label "
-                       "class=\"field\"><span class=\"legend\">Who</span><input type=\"text\" "
-                       "name=\"who\" maxlength=\"200\" autocomplete=\"name\"></label><span "
-                       "class=\"field buttons\">");
+                       "type=\"text\" name=\"note\" maxlength=\"4000\"></label>");
+    layout_form_who(html, "Who");
+    html_literal(html, "<span class=\"field buttons\">");
     if (n > 1)
         html_print(html,
                    "<button name=\"do\" value=\"ticked\">Say it of those ticked</button> <button "

@@ -227,6 +227,10 @@ void sqlite_each_statement(void (*each)(const struct sqlite_statement *statement
         each(&sqlite_branch_write_statements[i], user);
     for (guint i = 0; i < sqlite_n_check_statements; i++)
         each(&sqlite_check_statements[i], user);
+    for (guint i = 0; i < sqlite_n_access_write_statements; i++)
+        each(&sqlite_access_write_statements[i], user);
+    for (guint i = 0; i < sqlite_n_access_read_statements; i++)
+        each(&sqlite_access_read_statements[i], user);
 }
 
 void sqlite_bind(sqlite3_stmt *statement, const char *format, ...)
@@ -284,11 +288,12 @@ extern const unsigned char sqlite_migration_004_branches[];
 extern const unsigned char sqlite_migration_005_renames[];
 extern const unsigned char sqlite_migration_006_access[];
 extern const unsigned char sqlite_migration_007_segments[];
+extern const unsigned char sqlite_migration_008_tokens[];
 
 static const unsigned char *const migrations[] = {
     sqlite_migration_001_initial,  sqlite_migration_002_verdicts, sqlite_migration_003_rules,
     sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access,
-    sqlite_migration_007_segments};
+    sqlite_migration_007_segments, sqlite_migration_008_tokens};
 
 int64_t sqlite_schema_newest(void)
 {
@@ -306,6 +311,14 @@ static bool get_number(sqlite3 *db, const char *sql, int64_t *out, GError **erro
         sqlite_fail(db, "read the schema of the store", error);
     sqlite3_finalize(statement);
     return fine;
+}
+
+bool sqlite_is_current(sqlite3 *db)
+{
+    int64_t version, application;
+    return get_number(db, "PRAGMA user_version", &version, NULL) &&
+           get_number(db, "PRAGMA application_id", &application, NULL) &&
+           application == SQLITE_APPLICATION_ID && version == (int64_t)G_N_ELEMENTS(migrations);
 }
 
 static bool apply_migration(sqlite3 *db, guint number, GError **error)

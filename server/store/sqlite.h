@@ -48,6 +48,10 @@ extern const struct sqlite_statement sqlite_rename_statements[];
 extern const guint sqlite_n_rename_statements;
 extern const struct sqlite_statement sqlite_retention_statements[];
 extern const guint sqlite_n_retention_statements;
+extern const struct sqlite_statement sqlite_access_write_statements[];
+extern const guint sqlite_n_access_write_statements;
+extern const struct sqlite_statement sqlite_access_read_statements[];
+extern const guint sqlite_n_access_read_statements;
 extern const struct sqlite_statement sqlite_branch_write_statements[];
 extern const guint sqlite_n_branch_write_statements;
 extern const struct sqlite_statement sqlite_check_statements[];
@@ -72,6 +76,9 @@ bool sqlite_row_is_whole(sqlite3_stmt *row, GError **error);
 /* Creates or updates the schema. ERROR_UNSUPPORTED: made by a newer program; ERROR_INVALID: not
  * ours. */
 bool sqlite_migrate(sqlite3 *db, const char *path, GError **error);
+
+/* Whether the file is ours and of this program's schema. */
+bool sqlite_is_current(sqlite3 *db);
 
 /* Several statements without results. */
 bool sqlite_script(sqlite3 *db, const char *sql, const char *doing, GError **error);

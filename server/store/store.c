@@ -42,6 +42,7 @@ void store_answer(struct store_write *write)
         write->receipt.n_commits = 0;
         write->receipt.head = NULL;
         write->receipt.annotation_id = 0;
+        write->receipt.access_id = 0;
     }
     if (write->done)
         write->done(&write->receipt, write->user);
@@ -370,6 +371,7 @@ static void store_destroy(Store *store)
     sqlite_verdict_writer_free(store->writer.verdicts);
     sqlite_rename_writer_free(store->writer.renames);
     sqlite_retention_writer_free(store->writer.retentions);
+    sqlite_access_writer_free(store->writer.accesses);
     sqlite_writer_free(store->writer.rows);
     catalogue_free(store->catalogue);
     if (store->lock_fd >= 0)
@@ -406,7 +408,9 @@ static bool open_parts(Store *store, GError **error)
     store->writer.renames = sqlite_rename_writer_new(sqlite_writer_db(store->writer.rows), error);
     store->writer.retentions =
         sqlite_retention_writer_new(sqlite_writer_db(store->writer.rows), error);
-    if (!store->writer.branches || !store->writer.renames || !store->writer.retentions)
+    store->writer.accesses = sqlite_access_writer_new(sqlite_writer_db(store->writer.rows), error);
+    if (!store->writer.branches || !store->writer.renames || !store->writer.retentions ||
+        !store->writer.accesses)
         return false;
     store->catalogue = catalogue_new();
     store->writer.catalogue = store->catalogue;

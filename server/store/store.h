@@ -187,6 +187,7 @@ struct store_receipt {
     guint n_series;                /* series that new rules have judged anew */
     const struct store_head *head; /* for store_put_head: as it is now; NULL where it was removed */
     int64_t annotation_id;         /* for store_put_annotation */
+    int64_t access_id;             /* for store_put_access (store_access.h) */
 };
 
 /* Called once for each write, on the writer thread (or at once, on the caller's, where the queue is

@@ -37,6 +37,7 @@ struct store_reader {
     SqliteReader *rows;
     SqliteVerdictReader *verdicts;
     struct sqlite_deadline deadline;
+    SqliteAccessReader *accesses;
     StoreSnapshot *open; /* at most one at a time */
 };
 

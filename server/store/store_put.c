@@ -146,3 +146,12 @@ void store_expire_run(Store *store, char *id, bool keeps_verdicts, store_done_fn
     write->bytes = sizeof *write;
     enqueue(store, write);
 }
+
+void store_put_access(Store *store, struct store_access_write *access, store_done_fn done,
+                      void *user)
+{
+    struct store_write *write = store_write_new(WRITE_ACCESS, done, user);
+    write->access = access;
+    write->bytes = (gint64)sizeof *write + (gint64)sizeof *access + 512;
+    enqueue(store, write);
+}

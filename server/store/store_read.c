@@ -23,7 +23,11 @@ StoreReader *store_reader_new(Store *store, GError **error)
     StoreReader *reader = g_new0(StoreReader, 1);
     *reader = (StoreReader){.store = store, .rows = rows, .verdicts = verdicts};
     sqlite_deadline_watch(&reader->deadline, sqlite_reader_db(rows));
-    return reader;
+    reader->accesses = sqlite_access_reader_new(sqlite_reader_db(rows), error);
+    if (reader->accesses)
+        return reader;
+    store_reader_free(reader);
+    return NULL;
 }
 
 void store_reader_limit(StoreReader *reader, int64_t max_us)
@@ -37,6 +41,7 @@ void store_reader_free(StoreReader *reader)
         return;
     store_snapshot_end(reader->open);
     sqlite_verdict_reader_free(reader->verdicts);
+    sqlite_access_reader_free(reader->accesses);
     sqlite_reader_free(reader->rows);
     g_free(reader);
 }

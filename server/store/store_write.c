@@ -30,6 +30,7 @@ void store_write_free(struct store_write *write)
     g_clear_pointer(&write->dropped, store_dropped_free);
     g_clear_pointer(&write->head, store_head_write_free);
     g_clear_pointer(&write->annotation, store_annotation_write_free);
+    g_clear_pointer(&write->access, store_access_write_free);
     g_clear_error(&write->error);
     g_ptr_array_unref(write->warnings);
     g_free(write);
@@ -81,6 +82,8 @@ bool store_write_perform(struct store_writer *writer, struct store_write *write,
         return store_write_head(writer, write, error);
     case WRITE_ANNOTATION:
         return store_write_annotation(writer, write, error);
+    case WRITE_ACCESS:
+        return store_write_access(writer, write, error);
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/store/prepared_run.h"
+#include "server/store/sqlite_access.h"
 #include "server/store/sqlite_branches.h"
 #include "server/store/sqlite_rename.h"
 #include "server/store/sqlite_retention.h"
@@ -23,7 +24,8 @@ enum write_kind {
     WRITE_RETENTION,
     WRITE_DROPPED,
     WRITE_HEAD,
-    WRITE_ANNOTATION
+    WRITE_ANNOTATION,
+    WRITE_ACCESS
 };
 
 struct store_write {
@@ -41,6 +43,7 @@ struct store_write {
     bool is_expired, keeps_verdicts;           /* WRITE_DELETION by the rules of retention */
     struct store_head_write *head;             /* WRITE_HEAD */
     struct store_annotation_write *annotation; /* WRITE_ANNOTATION */
+    struct store_access_write *access;         /* WRITE_ACCESS */
     gint64 bytes;                              /* about what it holds in memory */
     gint64 queued_us;                          /* monotonic */
     store_done_fn done;
@@ -60,6 +63,7 @@ struct store_writer {
     SqliteBranchWriter *branches;
     SqliteRenameWriter *renames;
     SqliteRetentionWriter *retentions;
+    SqliteAccessWriter *accesses;
     Catalogue *catalogue;
     struct staging staging;
     int64_t version; /* that the transaction at hand gives to what it changes */
@@ -85,6 +89,8 @@ bool store_write_annotation(struct store_writer *writer, struct store_write *wri
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error);
 
 bool store_write_rename(struct store_writer *writer, struct store_write *write, GError **error);
+
+bool store_write_access(struct store_writer *writer, struct store_write *write, GError **error);
 
 bool store_write_retention(struct store_writer *writer, struct store_write *write, GError **error);
 bool store_write_dropped(struct store_writer *writer, struct store_write *write, GError **error);

@@ -215,7 +215,7 @@ test("a token is taken as the password of Basic, but not for another site's page
     const add = (headers: Record<string, string>) => guest.send("POST", "/result/add/", { headers: { ...FORM, ...headers }, body: form(row()) });
     const unknown = await add({});
     assert.equal(unknown.status, 401);
-    assert.match(unknown.headers.get("www-authenticate")!, /Basic realm="write"/);
+    assert.match(unknown.headers.get("www-authenticate")!, /Basic realm="breakeven"/);
     assert.doesNotMatch((await add({ Origin: `http://127.0.0.1:${guarded.port}` })).headers.get("www-authenticate")!, /Basic/, "a browser is not made to ask for a password");
     assert.equal((await add(basic("wrong"))).status, 401);
     assert.equal((await add({ ...basic(TOKEN), Origin: "https://evil.example" })).status, 401);

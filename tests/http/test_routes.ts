@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { assertProblem, Client, runDocument } from "./support/client";
-import { type Server, startServer } from "./support/server";
+import { type Server } from "./support/server";
+import { startOwned } from "./support/tokens";
 import { storeChange } from "./support/history";
 
 let server: Server;
@@ -14,18 +15,19 @@ let series: string;
 let asset: string;
 let change: string;
 let annotation: string;
+let token: string;
 
 interface Route { method: string; path: string; parameters: string[] | null; access: string }
 
 before(async () => {
-  server = await startServer();
-  client = await Client.of(server);
+  ({ server, client } = await startOwned());
   await client.store(runDocument({ id: "first" }));
   await storeChange(client);
   change = (await client.read("/api/changes?project=moved")).changes[0].id;
   series = (await client.read("/api/series?project=demo")).series[0].id;
   const head = JSON.stringify({ head: runDocument().commit.sha });
   await client.send("PUT", "/api/projects/demo/branches/main", { body: head, headers: { "Content-Type": "application/json" } });
+  token = (await client.post("/api/tokens", { scope: "read" })).json.id;
   annotation = (await client.post("/api/projects/demo/annotations", { commit: runDocument().commit.sha, text: "a note" })).json.id;
   asset = /\/assets\/([^"]+)/.exec((await client.get("/")).text)![1]!;
 });
@@ -33,7 +35,7 @@ after(() => server.stop());
 
 function concrete(route: Route): string {
   const names: Record<string, string> = {
-    db: "default", suite: "nts", id: "first", project: route.path.includes("{change}") || (route.method === "POST" && route.path === "/p/{project}/changes") ? "moved" : "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
+    db: "default", suite: "nts", id: "first", project: route.path.includes("{change}") || (route.method === "POST" && route.path === "/p/{project}/changes") ? "moved" : "demo", series, machine: "box", bench: "ThreadPoolSpawn", sha: runDocument().commit.sha, file: asset, change, annotation, token, branch: "main", range: `${runDocument().commit.sha}...${runDocument().commit.sha}`,
   };
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(names[name], `the test knows no ${name}`);
@@ -50,6 +52,7 @@ function bodyOf(route: Route): unknown {
   if (route.path.startsWith("/result/add/"))
     return { commitid: runDocument().commit.sha, project: "demo", executable: "x", environment: "box", benchmark: route.path, result_value: 1 };
   if (route.path === "/api/import") return { entries: { all: [{ commit: { id: runDocument().commit.sha }, date: 1.7e12, tool: "go", benches: [{ name: "a", unit: "ns/op", value: 1 }] }] } };
+  if (route.path === "/api/tokens") return { scope: "submit", project: "demo" };
   if (route.path.endsWith("/commits")) return { commits: [{ sha: "b".repeat(40) }] };
   if (route.path.endsWith("/rules/try")) return { rules: [] };
   if (route.path.endsWith("/annotations")) return { commit: runDocument().commit.sha, text: "another" };
@@ -63,6 +66,9 @@ function bodyOf(route: Route): unknown {
 
 /** What a form of the page would send; the browser is then led back to the page. */
 function formOf(route: Route): string | undefined {
+  if (route.method === "POST" && /^\/(sign-out|tokens\/)/.test(route.path)) return "everywhere=1";
+  if (route.method === "POST" && route.path === "/sign-in") return `token=${client.authorization!.split(" ")[1]}`;
+  if (route.method === "POST" && route.path === "/tokens") return "scope=read";
   if (route.method !== "POST" || !route.path.startsWith("/p/")) return undefined;
   if (route.path.endsWith("/annotations")) return `text=a+note&commit=${runDocument().commit.sha}&page=ThreadPoolSpawn`;
   return route.path.endsWith("/rules") ? `do=save&place=-1&muted=no&base=${NO_RULES}` : `do=all&all=${change}&note=seen`;
@@ -96,6 +102,16 @@ test("the contract and the route table name the same routes and query parameters
     }
   assert.deepEqual([...contracted.keys()].sort(), [...told.keys()].sort());
   for (const [name, parameters] of told) if (parameters) assert.deepEqual(contracted.get(name), parameters, name);
+});
+
+test("the contract asks for the scope that the route table asks for", async () => {
+  const routes: Route[] = (await client.read("/api")).routes;
+  const { paths, security: general } = client.contract.document;
+  for (const { method, path, access } of routes) {
+    const scopes = (paths[path][method.toLowerCase()].security ?? general).flatMap((one: Record<string, string[]>) => Object.values(one).flat());
+    if (access === "open") assert.ok(!scopes.length || scopes.every((scope: string) => scope === "read"), `${method} ${path}`);
+    else assert.deepEqual([...new Set(scopes)], [access], `${method} ${path}`);
+  }
 });
 
 test("an unknown query parameter is a 400 that names it, wherever parameters are known", async () => {

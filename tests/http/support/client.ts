@@ -12,11 +12,14 @@ export interface Sent {
 
 export class Client {
   contract!: Contract;
+  /** Sent with every request that says nothing else: "Bearer brkv_…". */
+  authorization?: string;
 
   private constructor(readonly server: Server) {}
 
-  static async of(server: Server): Promise<Client> {
+  static async of(server: Server, token?: string): Promise<Client> {
     const client = new Client(server);
+    if (token) client.authorization = `Bearer ${token}`;
     client.contract = new Contract((await client.raw("GET", "/api/openapi.json")).json);
     return client;
   }
@@ -24,7 +27,7 @@ export class Client {
   /** One request as it is, unchecked: the path is sent as written. */
   raw(method: string, path: string, sent: Sent = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const headers: Record<string, string> = { ...sent.headers };
+      const headers: Record<string, string> = { ...(this.authorization ? { Authorization: this.authorization } : {}), ...sent.headers };
       if (sent.body !== undefined && !hasHeader(headers, "transfer-encoding"))
         headers["Content-Length"] = String(Buffer.byteLength(sent.body));
       const out = httpRequest({ host: "127.0.0.1", port: this.server.port, method, path, headers, agent: false }, (response) => {

@@ -24,9 +24,9 @@ export function binary(name: string): string {
   return join(folder, name);
 }
 
-export async function startServer(options: { args?: string[]; folder?: string; port?: number; env?: Record<string, string>; store?: string } = {}): Promise<Server> {
+export async function startServer(options: { args?: string[]; folder?: string; port?: number; env?: Record<string, string>; store?: string; listen?: boolean } = {}): Promise<Server> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "breakeven-http-")));
-  const args = ["--listen", `127.0.0.1:${options.port ?? 0}`, "--store", `sqlite:${options.store ?? join(folder, "store.db")}`, ...(options.args ?? [])];
+  const args = [...(options.listen === false ? [] : ["--listen", `127.0.0.1:${options.port ?? 0}`]), "--store", `sqlite:${options.store ?? join(folder, "store.db")}`, ...(options.args ?? [])];
   const child = spawn(binary("breakeven-server"), args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...options.env } });
   let text = "";
   child.stderr!.setEncoding("utf8");

@@ -280,7 +280,7 @@ static const struct http_route fixture_routes[] = {
     {"GET", "/api/echo/own", handle_rows, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"DELETE", "/api/echo/{name}", handle_echo, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"POST", "/api/digest", handle_digest, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
-    {"POST", "/api/write", handle_digest, HTTP_WRITE, HTTP_NO_STORE, HTTP_QUICK, ""},
+    {"POST", "/api/write", handle_digest, HTTP_SUBMIT, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/big", handle_big, HTTP_READ, HTTP_REVALIDATE, HTTP_SLOW, ""},
     {"GET", "/api/inject", handle_inject, HTTP_READ, HTTP_NO_STORE, HTTP_QUICK, ""},
     {"GET", "/api/gate", handle_gate, HTTP_READ, HTTP_NO_STORE, HTTP_SLOW, ""},

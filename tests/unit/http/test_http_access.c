@@ -3,13 +3,21 @@
 #include "server/http/access.h"
 #include "tests/unit/http/http_fixture.h"
 
+/* What principals own as char *. */
+static char name_x[] = "x", name_p[] = "p", name_main[] = "main", name_prs[] = "pr/*",
+            name_odd[] = "a\nb";
+
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
 /* Facts that grant writing without a token; each case below changes one. */
 static struct access_facts local_facts(void)
 {
-    return (struct access_facts){
-        .server_loopback = true, .peer_loopback = true, .port = 8080, .host = "localhost:8080"};
+    return (struct access_facts){.needs = HTTP_SUBMIT,
+                                 .writes = true,
+                                 .server_loopback = true,
+                                 .peer_loopback = true,
+                                 .port = 8080,
+                                 .host = "localhost:8080"};
 }
 
 static void assert_decision(const struct access_facts *facts, enum access_decision decision,
@@ -74,7 +82,7 @@ static void test_local(void)
     facts.host = "rebound.example:8080";
     assert_decision(&facts, ACCESS_FORBIDDEN, "a rebound name");
     facts = local_facts();
-    facts.authorization = "Bearer anything";
+    facts.refused = "a token that nobody asked for";
     assert_decision(&facts, ACCESS_GRANTED, "a token that nobody asked for");
 }
 
@@ -105,47 +113,93 @@ static void test_origins(void)
     }
 }
 
-static void test_token(void)
+static void test_credentials(void)
 {
     static const struct {
-        const char *authorization;
-        enum access_decision decision;
+        const char *authorization, *credential;
+        bool is_basic;
     } cases[] = {
-        {"Bearer " TOKEN, ACCESS_GRANTED},
-        {"bearer  " TOKEN " ", ACCESS_GRANTED},
-        {NULL, ACCESS_UNAUTHORIZED},
-        {"", ACCESS_UNAUTHORIZED},
-        {"Bearer", ACCESS_UNAUTHORIZED},
-        {"Bearer ", ACCESS_UNAUTHORIZED},
-        {"Bearer " TOKEN "0", ACCESS_UNAUTHORIZED},
-        {"Bearer 0", ACCESS_UNAUTHORIZED},
-        {"Basic " TOKEN, ACCESS_UNAUTHORIZED},
-        {"Basic dTowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZg==", ACCESS_GRANTED},  /* u:TOKEN */
-        {"basic OjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5YWJjZGVm", ACCESS_GRANTED},      /* :TOKEN */
-        {"Basic MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", ACCESS_UNAUTHORIZED}, /* TOKEN */
-        {"Basic MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY6", ACCESS_UNAUTHORIZED}, /* TOKEN: */
-        {"Basic dTo=", ACCESS_UNAUTHORIZED},                                         /* u: */
-        {"Basic ", ACCESS_UNAUTHORIZED},
-        {"Basic", ACCESS_UNAUTHORIZED},
-        {TOKEN, ACCESS_UNAUTHORIZED},
+        {"Bearer " TOKEN, TOKEN, false},
+        {"bearer  " TOKEN " ", TOKEN, false},
+        {NULL, NULL, false},
+        {"", NULL, false},
+        {"Bearer", NULL, false},
+        {"Bearer ", "", false},
+        {"Basic dTowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZg==", TOKEN, true}, /* u:TOKEN */
+        {"basic OjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5YWJjZGVm", TOKEN, true},     /* :TOKEN */
+        {"Basic MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", NULL, true},      /* TOKEN */
+        {"Basic dTo=", "", true},                                                /* u: */
+        {"Basic dTphAGI=", NULL, true},                                          /* u:a NUL b */
+        {"Basic ", NULL, true},
+        {"Digest a", NULL, false},
+        {TOKEN, NULL, false},
     };
-    unsigned char digest[ACCESS_DIGEST_BYTES];
-    access_token_digest(TOKEN, strlen(TOKEN), digest);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        /* Where there is a token, nothing else counts, either way. */
-        struct access_facts facts = {
-            .token_digest = digest, .proxied = true, .authorization = cases[i].authorization};
-        assert_decision(&facts, cases[i].decision,
-                        cases[i].authorization ? cases[i].authorization : "none");
-        facts = local_facts();
-        facts.token_digest = digest;
-        facts.authorization = cases[i].authorization;
-        assert_decision(&facts, cases[i].decision, "the same from this machine");
+        bool is_basic;
+        g_autofree char *credential = access_credential(cases[i].authorization, &is_basic);
+        g_assert_cmpstr(credential, ==, cases[i].credential);
+        g_assert_cmpint(is_basic, ==, cases[i].is_basic);
     }
 }
 
-/* A form on another site's page can make a browser send a password that it keeps, but no Bearer. */
-static void test_basic_from_another_page(void)
+static void test_equal(void)
+{
+    static const unsigned char a[4] = {1, 2, 3, 4}, b[4] = {1, 2, 3, 5}, c[4] = {0, 2, 3, 4};
+    g_assert_true(access_bytes_equal(a, a, 4));
+    g_assert_false(access_bytes_equal(a, b, 4));
+    g_assert_false(access_bytes_equal(a, c, 4));
+    g_assert_true(access_bytes_equal(a, b, 3));
+}
+
+/* Every need against every scope alone: what each may, and that nothing else counts then. */
+static void test_scopes(void)
+{
+    static const struct {
+        const char *scope;
+        bool may[5]; /* open, read, submit, triage, admin */
+    } cases[] = {{"read", {true, true, false, false, false}},
+                 {"submit", {true, false, true, false, false}},
+                 {"submit,read", {true, true, true, false, false}},
+                 {"triage", {true, true, false, true, false}},
+                 {"admin", {true, true, true, true, true}}};
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Principal principal = {.who = name_x, .key = name_x};
+        g_autoptr(GError) error = NULL;
+        g_assert_true(principal_scopes_parse(cases[i].scope, &principal.scopes, &error));
+        g_autofree char *printed = principal_scopes_print(principal.scopes);
+        g_assert_cmpstr(printed, ==, cases[i].scope);
+        for (int need = HTTP_OPEN; need <= HTTP_ADMIN; need++) {
+            struct access_facts facts = local_facts();
+            facts.needs = (enum http_access)need;
+            facts.principal = &principal;
+            facts.proxied = true;
+            assert_decision(&facts, cases[i].may[need] ? ACCESS_GRANTED : ACCESS_FORBIDDEN,
+                            cases[i].scope);
+        }
+    }
+}
+
+static void test_nobody(void)
+{
+    for (int need = HTTP_READ; need <= HTTP_ADMIN; need++) {
+        struct access_facts facts = local_facts();
+        facts.needs = (enum http_access)need;
+        facts.tokens_exist = true;
+        assert_decision(&facts, ACCESS_UNAUTHORIZED, "local, but a token exists");
+        facts.reads_open = true;
+        assert_decision(&facts, need == HTTP_READ ? ACCESS_GRANTED : ACCESS_UNAUTHORIZED,
+                        "reading is open");
+        const char *why;
+        facts.reads_open = false;
+        facts.refused = "it has expired";
+        g_assert_cmpint(access_decide(&facts, &why), ==, ACCESS_UNAUTHORIZED);
+        g_assert_cmpstr(why, ==, "it has expired");
+    }
+}
+
+/* A form on another site's page can make a browser send a password that it keeps, or a cookie, but
+ * no Bearer. */
+static void test_ambient_from_another_page(void)
 {
     static const struct {
         const char *origin, *fetch_site;
@@ -153,22 +207,100 @@ static void test_basic_from_another_page(void)
     } cases[] = {
         {NULL, NULL, ACCESS_GRANTED},
         {"http://bench.example", NULL, ACCESS_GRANTED},
-        {"http://evil.example", NULL, ACCESS_UNAUTHORIZED},
-        {"null", NULL, ACCESS_UNAUTHORIZED},
-        {NULL, "cross-site", ACCESS_UNAUTHORIZED},
-        {NULL, "same-site", ACCESS_UNAUTHORIZED},
+        {"https://bench.example", NULL, ACCESS_FORBIDDEN},
+        {"http://evil.example", NULL, ACCESS_FORBIDDEN},
+        {"null", NULL, ACCESS_FORBIDDEN},
+        {NULL, "cross-site", ACCESS_FORBIDDEN},
+        {NULL, "same-site", ACCESS_FORBIDDEN},
     };
-    unsigned char digest[ACCESS_DIGEST_BYTES];
-    access_token_digest(TOKEN, strlen(TOKEN), digest);
+    const Principal principal = {.who = name_x, .key = name_x, .scopes = PRINCIPAL_ALL};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct access_facts facts = {.token_digest = digest,
+        struct access_facts facts = {.needs = HTTP_ADMIN,
+                                     .writes = true,
+                                     .principal = &principal,
+                                     .is_ambient = true,
                                      .host = "bench.example",
                                      .origin = cases[i].origin,
-                                     .fetch_site = cases[i].fetch_site,
-                                     .authorization =
-                                         "Basic dTowMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZg=="};
+                                     .fetch_site = cases[i].fetch_site};
         assert_decision(&facts, cases[i].decision, cases[i].origin ? cases[i].origin : "no origin");
+        facts.writes = false;
+        assert_decision(&facts, ACCESS_GRANTED, "reading is no harm");
+        facts.writes = true;
+        facts.is_ambient = false;
+        assert_decision(&facts, ACCESS_GRANTED, "Bearer");
     }
+    struct access_facts https = {.needs = HTTP_ADMIN,
+                                 .writes = true,
+                                 .principal = &principal,
+                                 .is_ambient = true,
+                                 .is_https = true,
+                                 .host = "bench.example",
+                                 .origin = "https://bench.example"};
+    assert_decision(&https, ACCESS_GRANTED, "its own over https");
+}
+
+/* ---- Principals ---- */
+
+static void test_wishes(void)
+{
+    static char *one[] = {name_main, NULL}, *odd[] = {name_odd, NULL};
+    static const struct {
+        struct principal_wish wish;
+        const char *scopes; /* NULL: refused */
+        int64_t lifetime_s;
+    } cases[] = {
+        {{.scope = "submit"}, "submit", 0},
+        {{.scope = " read , submit ", .expires = "90d"}, "submit,read", 90 * 86400},
+        {{.scope = "read,triage", .expires = "12h"}, "triage", 43200},
+        {{.scope = "admin,read,submit,triage", .expires = "4w"}, "admin", 28 * 86400},
+        {{.scope = "submit", .branches = one, .machines = one, .project = "p", .note = "n"},
+         "submit",
+         0},
+        {{.scope = "submit,read", .branches = one}, "submit,read", 0},
+        {{.scope = "triage", .branches = one}, NULL, 0},
+        {{.scope = "admin", .machines = one}, NULL, 0},
+        {{.scope = NULL}, NULL, 0},
+        {{.scope = ""}, NULL, 0},
+        {{.scope = "write"}, NULL, 0},
+        {{.scope = "submit", .branches = odd}, NULL, 0},
+        {{.scope = "submit", .project = ".."}, NULL, 0},
+        {{.scope = "submit", .note = "a\x1b[2J"}, NULL, 0},
+        {{.scope = "submit", .expires = "90"}, NULL, 0},
+        {{.scope = "submit", .expires = "0d"}, NULL, 0},
+        {{.scope = "submit", .expires = "-1d"}, NULL, 0},
+        {{.scope = "submit", .expires = "1 d"}, NULL, 0},
+        {{.scope = "submit", .expires = "99999999999999999999d"}, NULL, 0},
+        {{.scope = "submit", .expires = "3651d"}, NULL, 0},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GError) error = NULL;
+        int64_t lifetime_s;
+        g_autofree char *scopes = principal_wish_check(&cases[i].wish, &lifetime_s, &error);
+        g_assert_cmpstr(scopes, ==, cases[i].scopes);
+        g_assert_cmpint(scopes == NULL, ==, error != NULL);
+        if (scopes)
+            g_assert_cmpint(lifetime_s, ==, cases[i].lifetime_s);
+    }
+}
+
+static void test_bindings(void)
+{
+    char *branches[] = {name_main, name_prs, NULL}, *none[] = {NULL};
+    Principal principal = {.project = name_p, .branches = branches};
+    g_assert_true(principal_has_branch(&principal, "main"));
+    g_assert_true(principal_has_branch(&principal, "pr/7"));
+    g_assert_false(principal_has_branch(&principal, "pr"));
+    g_assert_false(principal_has_branch(&principal, "main2"));
+    g_assert_false(principal_has_branch(&principal, ""));
+    g_assert_false(principal_has_branch(&principal, NULL));
+    g_assert_true(principal_has_machine(&principal, "any"));
+    g_assert_true(principal_has_project(&principal, "p"));
+    g_assert_false(principal_has_project(&principal, "q"));
+    g_assert_false(principal_has_project(&principal, NULL));
+    principal.branches = none;
+    g_assert_false(principal_has_branch(&principal, "main"));
+    g_assert_true(principal_has_branch(NULL, NULL));
+    g_assert_true(principal_has_project(NULL, "p"));
 }
 
 static void assert_write(struct fixture *fixture, const char *headers, unsigned status)
@@ -178,7 +310,8 @@ static void assert_write(struct fixture *fixture, const char *headers, unsigned 
     g_test_message("%s", headers);
     g_assert_cmpuint(answer.status, ==, status);
     if (status == 401)
-        assert_header(&answer, "WWW-Authenticate", "Bearer realm=\"write\", Basic realm=\"write\"");
+        assert_header(&answer, "WWW-Authenticate",
+                      "Bearer realm=\"breakeven\", Basic realm=\"breakeven\"");
     g_assert_null(strstr(answer_text(&answer), TOKEN));
     answer_clear(&answer);
 }
@@ -233,8 +366,13 @@ int main(int argc, char **argv)
     g_test_add_func("/http/access/hosts", test_hosts);
     g_test_add_func("/http/access/local", test_local);
     g_test_add_func("/http/access/origins", test_origins);
-    g_test_add_func("/http/access/token", test_token);
-    g_test_add_func("/http/access/basic-from-another-page", test_basic_from_another_page);
+    g_test_add_func("/http/access/credentials", test_credentials);
+    g_test_add_func("/http/access/equal", test_equal);
+    g_test_add_func("/http/access/scopes", test_scopes);
+    g_test_add_func("/http/access/nobody", test_nobody);
+    g_test_add_func("/http/access/ambient-from-another-page", test_ambient_from_another_page);
+    g_test_add_func("/http/access/wishes", test_wishes);
+    g_test_add_func("/http/access/bindings", test_bindings);
     g_test_add_func("/http/access/answers-without-token", test_answers_without_token);
     g_test_add_func("/http/access/answers-with-token", test_answers_with_token);
     g_test_add_func("/http/access/open-without-token", test_open_without_token);

@@ -126,7 +126,7 @@ static void test_token_file(void)
     assert_ends("--write-token-file empty", 2, "16 to 1024 visible ASCII characters");
     assert_ends("--write-token-file spaced", 2, "holds no token");
     assert_ends("--listen 0.0.0.0:0 --store sqlite:open.db", 1,
-                "without a token (--write-token-file)");
+                "while there is no token nobody could be told");
 }
 
 static void test_sources(void)
