@@ -13,6 +13,7 @@
 #include "server/http/http_tls.h"
 #include "server/log.h"
 #include "server/maintenance.h"
+#include "server/oidc_resolver.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
 #include "server/token_command.h"
@@ -260,7 +261,7 @@ static HttpServer *start_http(const Config *config, HttpTls *tls, struct context
         .product = "Breakeven " BREAKEVEN_VERSION,
         .write_token = config->write_token,
         .resolvers = context->resolvers,
-        .has_tokens = has_tokens,
+        .has_tokens = has_tokens || config->oidc,
         .tokens_exist = on_tokens_asked,
         .reads = reads[config->is_private],
         .authorize = api_access_authorize,
@@ -297,6 +298,7 @@ static void who_may_set(struct context *context, const Config *config, TokenPrin
 {
     context->audit = audit;
     context->resolvers[0] = (struct principal_resolver){token_principal_resolve, tokens};
+    context->resolvers[1] = (struct principal_resolver){oidc_resolve, config->oidc};
     context->has_write_token = config->write_token != NULL;
     if (config->write_token)
         secret_hash(config->write_token, strlen(config->write_token), context->write_token_hash);
