@@ -61,11 +61,22 @@ static bool id_fits(HttpRequest *request, const Principal *principal, bool *out_
     return true;
 }
 
-/* -1: the query names no project. */
+/* Pages take any query, and the most of them look at no project in it. */
+static bool is_by_query(const HttpRequest *request)
+{
+    const char *query = http_request_route(request)->query;
+    g_auto(GStrv) names = g_strsplit(query ? query : "", " ", -1);
+    return g_strv_contains((const char *const *)names, "project") ||
+           g_strv_contains((const char *const *)names, "project+");
+}
+
+/* -1: the query names no project by which the route would hold itself. */
 static int query_fits(const HttpRequest *request, const Principal *principal)
 {
     const GPtrArray *pairs = http_request_query_pairs(request);
     int fits = -1;
+    if (!is_by_query(request))
+        return fits;
     for (guint i = 0; i < pairs->len; i++) {
         const struct http_pair *pair = pairs->pdata[i];
         if (strcmp(pair->name, "project") == 0)
