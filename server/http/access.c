@@ -157,6 +157,12 @@ enum access_decision access_decide(const struct access_facts *facts, const char 
 {
     const struct need *need = &needs[facts->needs];
     *out_why = NULL;
+    /* Another site's page would sign its visitor in as somebody else, or out. */
+    if (facts->needs == HTTP_OPEN && facts->writes && !access_page_is_own(facts)) {
+        *out_why = "signing in and out goes from this server's own pages only, not from another "
+                   "site's page";
+        return ACCESS_FORBIDDEN;
+    }
     if (facts->needs == HTTP_OPEN || (facts->needs == HTTP_READ && facts->reads_open))
         return ACCESS_GRANTED;
     if (facts->principal)

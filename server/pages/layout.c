@@ -39,7 +39,9 @@ static void write_project_pages(Html *html, const struct layout *layout)
         bool is_here = layout->room && strcmp(layout->room, pages[i].room) == 0;
         html_literal(html, "<a");
         html_url(html, "href", url);
-        html_print(html, "%s>%s</a>", is_here ? " aria-current=\"true\"" : "", pages[i].name);
+        if (is_here)
+            html_literal(html, " aria-current=\"true\"");
+        html_print(html, ">%s</a>", pages[i].name);
     }
     html_literal(html, "</nav>");
 }

@@ -213,8 +213,9 @@ static void write_choices(Html *html, const struct curves *curves)
                                           curves->with_reference ? NULL : ARROW_2019);
         html_literal(html, "<span>reference</span><a class=\"button\"");
         html_url(html, "href", url);
-        html_print(html, "%s>Arrow’s table of 2019</a>",
-                   curves->with_reference ? " aria-current=\"true\"" : "");
+        if (curves->with_reference)
+            html_literal(html, " aria-current=\"true\"");
+        html_literal(html, ">Arrow’s table of 2019</a>");
     }
     if (curves->n_threads > curves->all_threads->len)
         html_print(html, "<span>the first %u of %u numbers of threads</span>",

@@ -221,9 +221,9 @@ static void write_columns(Html *html, const struct machines_table *table)
             link_query(http_request_query_pairs(table->view->request), "columns", page);
         html_literal(html, "<a class=\"button\"");
         html_url(html, "href", url);
-        html_print(html, "%s>%u–%u of %u</a>",
-                   first == table->first ? " aria-current=\"true\"" : "", first + 1,
-                   MIN(n, first + MACHINES_MAX), n);
+        if (first == table->first)
+            html_literal(html, " aria-current=\"true\"");
+        html_print(html, ">%u–%u of %u</a>", first + 1, MIN(n, first + MACHINES_MAX), n);
     }
     html_literal(html, "</nav>");
 }

@@ -53,7 +53,9 @@ void matrix_choice_write(Html *html, const struct matrix_view *view, const char 
     g_autofree char *url = link_query(kept, name, value);
     html_literal(html, "<a class=\"button\"");
     html_url(html, "href", url);
-    html_print(html, "%s>%s</a>", is_chosen ? " aria-current=\"true\"" : "", value);
+    if (is_chosen)
+        html_literal(html, " aria-current=\"true\"");
+    html_print(html, ">%s</a>", value);
 }
 
 /* The views lead to each other without what only one of them understands. */
@@ -68,8 +70,9 @@ static void write_heading(Html *html, const struct matrix_view *view,
                                            kinds[i].value, NULL);
         html_literal(html, "<a class=\"button\"");
         html_url(html, "href", url);
-        html_print(html, "%s>%s</a>", kind == &kinds[i] ? " aria-current=\"page\"" : "",
-                   kinds[i].name);
+        if (kind == &kinds[i])
+            html_literal(html, " aria-current=\"page\"");
+        html_print(html, ">%s</a>", kinds[i].name);
     }
     html_literal(html, "</nav></div>");
 }

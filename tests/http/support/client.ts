@@ -132,6 +132,7 @@ export function assertSafeHeaders(what: string, answer: Answer): void {
   assert.doesNotMatch(policy, /unsafe|\*/, what);
   assert.equal(answer.headers.get("x-content-type-options"), "nosniff", what);
   assert.equal(answer.headers.get("referrer-policy"), "same-origin", what);
+  if (answer.text.startsWith("<!doctype html>")) assert.doesNotMatch(answer.text, /<[a-z]+(?: [a-z-]+(?:="[^"]*")?)* [a-z-]+=&quot;/, `${what}: markup was escaped`);
   if (answer.text) assert.match(answer.headers.get("content-type") ?? "", /^[a-z]+\/[a-z+.-]+/, what);
 }
 
