@@ -102,15 +102,18 @@
     PAGE(ROUTE,     "/p/{project}/changes",               page_changes) \
     ROUTE("POST",   "/p/{project}/changes",                page_triage,         HTTP_TRIAGE, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("POST",   "/p/{project}/annotations",            page_annotations_post, HTTP_TRIAGE, HTTP_NO_STORE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/p/{project}/changes/{change}",       page_change,         HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}/changes/{change}",      page_change) \
     ROUTE("GET",    "/p/{project}/changes.atom",           page_changes_atom,   HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  "before") \
-    ROUTE("GET",    "/p/{project}/rules",                  page_rules,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/p/{project}/rules",                 page_rules) \
     ROUTE("POST",   "/p/{project}/rules",                  page_rules_post,     HTTP_ADMIN, HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/p/{project}/compare",                page_compare_choose, HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     PAGE(ROUTE,     "/p/{project}/compare/{range}",       page_compare) \
-    ROUTE("GET",    "/m",                                  page_machines,       HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
-    ROUTE("GET",    "/m/{machine}",                        page_machine,        HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
+    PAGE(ROUTE,     "/m",                                 page_machines) \
+    PAGE(ROUTE,     "/m/{machine}",                       page_machine) \
     ROUTE("GET",    "/status",                             page_status,         HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/status.json",                        page_status,         HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/status.csv",                         page_status,         HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
+    ROUTE("GET",    "/status.md",                          page_status,         HTTP_READ,  HTTP_NO_STORE,   HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/badge/{project}.svg",                page_badge,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/badge/{project}/{bench}.svg",        page_badge_bench,    HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \
     ROUTE("GET",    "/embed/p/{project}/b/{bench}",        page_embed,          HTTP_READ,  HTTP_REVALIDATE, HTTP_SLOW,  NULL) \

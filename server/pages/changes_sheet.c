@@ -18,17 +18,18 @@ static const struct sheet_column columns[] = {
     {"who", "Owner", false},       {"note", "Note", false},
     {"found", NULL, false},        {0}};
 
-static void write_change(Sheet *sheet, const struct inbox *inbox, const struct change_group *group,
-                         const struct store_change *change)
+/* `group`: an id, 0: it is not told. */
+static void write_change(Sheet *sheet, StoreSnapshot *snapshot, const struct store_project *project,
+                         const struct store_change *change, int64_t group)
 {
-    const struct store_series *series = store_series_by_id(inbox->snapshot, change->series_id);
-    const struct store_commit *bad = store_commit_by_id(inbox->snapshot, change->bad_commit_id);
-    const struct store_commit *good = store_commit_by_id(inbox->snapshot, change->good_commit_id);
-    g_autofree char *url = link_change(inbox->project->name, change->id);
+    const struct store_series *series = store_series_by_id(snapshot, change->series_id);
+    const struct store_commit *bad = store_commit_by_id(snapshot, change->bad_commit_id);
+    const struct store_commit *good = store_commit_by_id(snapshot, change->good_commit_id);
+    g_autofree char *url = link_change(project->name, change->id);
     g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)change->id);
     int direction = change_direction(series, change);
     sheet_link(sheet, id, url);
-    sheet_id(sheet, group->id);
+    sheet_id(sheet, group);
     series_parts_cells(sheet, series);
     sheet_text(sheet, direction < 0 ? "worse" : direction > 0 ? "better" : NULL);
     sheet_ratio(sheet, change->effect);
@@ -53,9 +54,17 @@ static void write_groups(Sheet *sheet, const struct inbox *inbox, const GPtrArra
     for (guint i = 0; i < groups->len; i++) {
         const struct change_group *group = (const struct change_group *)groups->pdata[i];
         for (guint k = 0; k < group->changes->len; k++)
-            write_change(sheet, inbox, group,
-                         (const struct store_change *)group->changes->pdata[k]);
+            write_change(sheet, inbox->snapshot, inbox->project,
+                         (const struct store_change *)group->changes->pdata[k], group->id);
     }
+}
+
+void changes_sheet_one(Sheet *sheet, StoreSnapshot *snapshot, const struct store_project *project,
+                       const struct store_change *change)
+{
+    sheet_table(sheet, "changes", NULL, columns, 0);
+    write_change(sheet, snapshot, project, change, 0);
+    sheet_table_end(sheet);
 }
 
 Sheet *changes_sheet_new(const struct inbox *inbox, enum sheet_form form)

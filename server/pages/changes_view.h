@@ -42,3 +42,6 @@ void changes_filter_write(Html *html, const struct inbox *inbox);
 
 /* The page in another form than HTML. */
 Sheet *changes_sheet_new(const struct inbox *inbox, enum sheet_form form);
+/* The same table with one change alone, of no group. */
+void changes_sheet_one(Sheet *sheet, StoreSnapshot *snapshot, const struct store_project *project,
+                       const struct store_change *change);

@@ -154,10 +154,9 @@ static double y_of(const struct frame *frame, double value)
 /* As many decimals as tell neighbouring ticks apart; without a step as short as it can be said. */
 static void write_tick(Html *html, double shown, double step)
 {
-    char format[16] = "%.6g", text[G_ASCII_DTOSTR_BUF_SIZE];
-    if (step > 0)
-        g_snprintf(format, sizeof format, "%%.%df", (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9));
-    html_text(html, g_ascii_formatd(text, sizeof text, format, shown));
+    char text[QUANTITY_TEXT_BYTES];
+    quantity_tick(shown, step > 0 ? (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9) : -1, text);
+    html_text(html, text);
 }
 
 static void draw_y_axis(Html *html, const struct frame *frame)

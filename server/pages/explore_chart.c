@@ -69,15 +69,13 @@ static void draw_y_axis(Html *html, const struct explore_frame *frame)
     int decimals = (int)CLAMP(-floor(log10(step) + 1e-9), 0, 9);
     for (guint i = 0; i < 3 * TICKS_MAX && (tick + i) * step <= high; i++) {
         double shown = (tick + i) * step, y = y_of(frame, shown * frame->scale.divisor);
-        char text[G_ASCII_DTOSTR_BUF_SIZE], format[16];
-        g_snprintf(format, sizeof format, "%%.%df", decimals);
+        char text[QUANTITY_TEXT_BYTES];
+        quantity_tick(fabs(shown) < step / 1e6 ? 0 : shown, decimals, text);
         html_literal(html, "<path class=\"grid\" stroke=\"#e1e4e9\" d=\"");
         chart_path_to(html, TRUE, LEFT, y);
         chart_path_to(html, FALSE, RIGHT, y);
         html_literal(html, "\"/>");
-        write_text(
-            html, LEFT - 6, y + 4, "end",
-            g_ascii_formatd(text, sizeof text, format, fabs(shown) < step / 1e6 ? 0 : shown));
+        write_text(html, LEFT - 6, y + 4, "end", text);
     }
 }
 

@@ -179,3 +179,25 @@ bool machine_probes_write(Html *html, const struct machine_view *view, GError **
     html_literal(html, "</section>");
     return true;
 }
+
+bool machine_probes_sheet(Sheet *sheet, const struct machine_view *view, GError **error)
+{
+    static const struct sheet_column columns[] = {
+        {"commit", "Run of", false},           {"run", NULL, false},
+        {"measured", "Measured", false},       {"handoff_ns", "Hand-off distance", true},
+        {"fixed_loop_ns", "Fixed loop", true}, {0}};
+    g_autoptr(GArray) probes = read_probes(view, error);
+    if (!probes)
+        return false;
+    sheet_table(sheet, "probes", "The machine itself", columns, SHEET_ROWS);
+    for (guint i = probes->len; i > 0; i--) {
+        const struct probed *one = &g_array_index(probes, struct probed, i - 1);
+        sheet_commit(sheet, one->run->commit);
+        sheet_text(sheet, one->run->id);
+        sheet_time_ms(sheet, machine_run_ms(one->run));
+        sheet_number(sheet, one->probe.handoff_ns, "ns");
+        sheet_number(sheet, one->probe.fixed_loop_ns, "ns");
+    }
+    sheet_table_end(sheet);
+    return true;
+}

@@ -130,3 +130,24 @@ bool machine_noise_write(Html *html, const struct machine_view *view, GError **e
     g_array_unref(noises.known);
     return fine;
 }
+
+bool machine_noise_sheet(Sheet *sheet, const struct machine_view *view, GError **error)
+{
+    static const struct sheet_column columns[] = {
+        SERIES_PARTS_COLUMNS,     {"project", "Project", false}, {"class", "Class", false},
+        {"noise", "Noise", true}, {"commits", "Commits", true},  {0}};
+    struct noises noises = {.known = g_array_new(FALSE, FALSE, sizeof(struct noisy))};
+    bool fine = read_noises(&noises, view, error);
+    sheet_table(sheet, "noise", "Noise", columns, SHEET_ROWS);
+    for (guint i = 0; fine && i < noises.known->len; i++) {
+        const struct noisy *one = &g_array_index(noises.known, struct noisy, i);
+        series_parts_cells(sheet, one->series);
+        sheet_text(sheet, one->series->project->name);
+        sheet_text(sheet, (const char[]){one->letter, '\0'});
+        sheet_share(sheet, one->level.noise);
+        sheet_integer(sheet, one->level.n_commits);
+    }
+    sheet_table_end(sheet);
+    g_array_unref(noises.known);
+    return fine;
+}

@@ -5,6 +5,7 @@
 
 #include "server/pages/layout.h"
 #include "server/pages/machine_history.h"
+#include "server/pages/sheet.h"
 
 struct machine_view {
     const HttpRequest *request;
@@ -27,6 +28,11 @@ void machine_runs_write(Html *html, const struct machine_view *view);
 void machine_gaps_write(Html *html, const struct machine_view *view);
 /* Its series, the noisiest first. */
 bool machine_noise_write(Html *html, const struct machine_view *view, GError **error);
+
+/* The page in another form than HTML, and the tables of it that are read from the store. */
+Sheet *machine_sheet_new(const struct machine_view *view, enum sheet_form form, GError **error);
+bool machine_probes_sheet(Sheet *sheet, const struct machine_view *view, GError **error);
+bool machine_noise_sheet(Sheet *sheet, const struct machine_view *view, GError **error);
 
 /* "26 h", "3 days", "40 min". */
 void machine_duration_write(Html *html, int64_t ms);

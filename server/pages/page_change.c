@@ -2,11 +2,14 @@
  * /p/{project}/changes/{change}: one change, what it rests on, what people said of it and when. A
  * worker thread. */
 #include "server/pages/change_card.h"
+#include "server/pages/changes_view.h"
 #include "server/pages/link.h"
 #include "server/pages/page_names.h"
 #include "server/pages/series_parts.h"
 #include "server/pages/triage_form.h"
 #include "server/routes.h"
+
+#include "schema/timestamp.h"
 
 struct view {
     const struct store_project *project;
@@ -113,6 +116,7 @@ static Html *render(HttpRequest *request, const struct view *view)
     const struct layout layout = {.title = title,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .request = request,
                                   .project = view->project->name,
                                   .version = context_of(request)->version};
     g_autoptr(GPtrArray) changes = g_ptr_array_new();
@@ -131,6 +135,35 @@ static Html *render(HttpRequest *request, const struct view *view)
     html_literal(html, "</section>");
     layout_end(html, &layout);
     return html;
+}
+
+static Sheet *render_sheet(HttpRequest *request, StoreSnapshot *snapshot, const struct view *view)
+{
+    static const struct sheet_column columns[] = {
+        {"time", "When", false},     {"who", "Who", false},   {"status", "Status", false},
+        {"triage", "Triage", false}, {"note", "Note", false}, {0}};
+    const struct store_change *change = view->change;
+    g_autofree char *title = g_strdup_printf("Change %" G_GINT64_FORMAT " · %s", (gint64)change->id,
+                                             view->project->name);
+    g_autofree char *told = change->told_ms > 0 ? timestamp_format_ms(change->told_ms) : NULL;
+    Sheet *sheet = sheet_new(request, sheet_form_of(request, false), title);
+    sheet_fact_integer(sheet, "commits_before", "Commits behind the value before",
+                       change->n_before);
+    sheet_fact_integer(sheet, "commits_after", "Commits behind the value after", change->n_after);
+    sheet_fact(sheet, "told", "Told", told);
+    changes_sheet_one(sheet, snapshot, view->project, change);
+    sheet_table(sheet, "history", "History", columns, SHEET_ROWS);
+    for (guint i = 0; i < view->log->len; i++) {
+        const struct store_change_entry *entry =
+            (const struct store_change_entry *)view->log->pdata[i];
+        sheet_time_ms(sheet, entry->at_ms);
+        sheet_text(sheet, entry->who);
+        sheet_text(sheet, entry->status);
+        sheet_text(sheet, entry->triage);
+        sheet_text(sheet, entry->note);
+    }
+    sheet_table_end(sheet);
+    return sheet;
 }
 
 /* False: there is no such change of the project, or the store cannot be read. */
@@ -162,15 +195,15 @@ void page_change(HttpRequest *request)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     g_autoptr(GError) error = NULL;
     struct view view = {.project = snapshot ? page_find_project(request, snapshot) : NULL};
+    enum sheet_form form = sheet_form_of(request, false);
     if (!view.project ||
-        http_not_modified(request, store_version(snapshot, view.project), HTTP_HTML))
+        http_not_modified(request, store_version(snapshot, view.project), sheet_type(form)))
         return;
-    Html *html = view_read(request, snapshot, &view, &error) ? render(request, &view) : NULL;
+    bool fine = view_read(request, snapshot, &view, &error);
+    Html *html = fine && form == SHEET_HTML ? render(request, &view) : NULL;
+    Sheet *sheet = fine && form != SHEET_HTML ? render_sheet(request, snapshot, &view) : NULL;
     g_clear_pointer(&view.log, g_ptr_array_unref);
     store_change_free(view.change);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

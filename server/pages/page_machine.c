@@ -61,20 +61,13 @@ static bool write_parts(Html *html, const struct machine_view *view, GError **er
     return true;
 }
 
-static Html *render(HttpRequest *request, struct machine_view *view, GError **error)
+static Html *render(HttpRequest *request, const struct machine_view *view, GError **error)
 {
-    g_autoptr(MachineHistory) history =
-        machine_history_new(view->snapshot, view->machine, view->now_ms);
-    g_autoptr(GPtrArray) environments =
-        store_machine_environments(view->snapshot, view->machine, error);
-    if (!environments)
-        return NULL;
-    view->history = history;
-    view->environments = environments;
     const struct layout_crumb crumbs[] = {{"Machines", "/m"}, {view->machine->name, NULL}};
     const struct layout layout = {.title = view->machine->name,
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .request = request,
                                   .version = context_of(request)->version};
     g_autoptr(Html) html = html_new();
     layout_begin(html, &layout);
@@ -91,14 +84,20 @@ void page_machine(HttpRequest *request)
     int64_t hour = g_get_real_time() / 1000 / HOUR_MS;
     struct machine_view view = {.request = request, .snapshot = snapshot, .now_ms = hour * HOUR_MS};
     view.machine = snapshot ? page_find_machine(request, snapshot) : NULL;
+    enum sheet_form form =
+        sheet_form_of(request, view.machine && page_machine_is_whole(request, snapshot));
     if (!view.machine ||
-        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT, HTTP_HTML))
+        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT,
+                          sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(request, &view, &error);
+    g_autoptr(MachineHistory) history = machine_history_new(snapshot, view.machine, view.now_ms);
+    g_autoptr(GPtrArray) environments = store_machine_environments(snapshot, view.machine, &error);
+    view.history = history;
+    view.environments = environments;
+    bool is_page = form == SHEET_HTML;
+    Html *html = environments && is_page ? render(request, &view, &error) : NULL;
+    Sheet *sheet = environments && !is_page ? machine_sheet_new(&view, form, &error) : NULL;
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /m: the machines, the one that was seen last first. A worker thread. */
 #include "server/pages/environment_facts.h"
+#include "server/pages/link.h"
 #include "server/pages/machine_view.h"
+#include "server/pages/sheet.h"
 #include "server/routes.h"
+
+#include <math.h>
 
 #define MACHINES_ALL_MAX 200u
 #define HOUR_MS          INT64_C(3600000)
@@ -10,6 +14,7 @@
 
 struct view {
     const HttpRequest *request;
+    enum sheet_form form;
     StoreSnapshot *snapshot;
     int64_t now_ms; /* to the hour */
 };
@@ -30,25 +35,45 @@ static int compare_seen(gconstpointer a, gconstpointer b)
     return g_strcmp0(left->name, right->name);
 }
 
-static void write_fact(Html *html, const GPtrArray *facts, const char *name)
+/* Of all machines, in the page's order. */
+static GPtrArray *sorted_machines(StoreSnapshot *snapshot)
+{
+    GPtrArray *machines = g_ptr_array_new();
+    const GPtrArray *all = store_machines(snapshot);
+    for (guint i = 0; i < all->len; i++)
+        g_ptr_array_add(machines, all->pdata[i]);
+    g_ptr_array_sort(machines, compare_seen);
+    return machines;
+}
+
+/* NULL: it is not told. */
+static const char *value_of(const GPtrArray *facts, const char *name)
 {
     for (guint i = 0; facts && i < facts->len; i++) {
         const struct run_param *fact = (const struct run_param *)facts->pdata[i];
         if (g_strcmp0(fact->name, name) == 0)
-            html_text(html, fact->value);
+            return fact->value;
     }
+    return NULL;
+}
+
+/* The silence that lasts, or NULL. */
+static const struct machine_gap *silence_of(const MachineHistory *history)
+{
+    const GArray *gaps = history->gaps;
+    const struct machine_gap *last =
+        gaps->len > 0 ? &g_array_index(gaps, struct machine_gap, gaps->len - 1) : NULL;
+    return last && !last->after ? last : NULL;
 }
 
 static void write_seen(Html *html, const MachineHistory *history)
 {
     const GPtrArray *runs = history->runs;
-    const GArray *gaps = history->gaps;
     html_literal(html, "</td><td class=\"when\" data-label=\"Last result\">");
     if (runs->len > 0)
         layout_time_ms(html, machine_run_ms((const struct store_run *)runs->pdata[runs->len - 1]));
-    const struct machine_gap *last =
-        gaps->len > 0 ? &g_array_index(gaps, struct machine_gap, gaps->len - 1) : NULL;
-    if (last && !last->after) {
+    const struct machine_gap *last = silence_of(history);
+    if (last) {
         html_literal(html, "<span class=\"sub warn\">silent for ");
         machine_duration_write(html, last->ms);
         html_literal(html, "</span>");
@@ -69,9 +94,9 @@ static bool write_machine(Html *html, const struct view *view, const struct stor
     html_literal(html, "<tr><th scope=\"row\">");
     layout_machine(html, machine);
     html_literal(html, "</th><td class=\"subject\">");
-    write_fact(html, facts, "cpu");
+    html_text(html, value_of(facts, "cpu"));
     html_literal(html, "</td><td data-label=\"Kernel\">");
-    write_fact(html, facts, "kernel");
+    html_text(html, value_of(facts, "kernel"));
     html_print(html,
                "</td><td class=\"num\" data-label=\"Environments\">%u</td><td class=\"num\" "
                "data-label=\"Runs\">%s",
@@ -82,11 +107,7 @@ static bool write_machine(Html *html, const struct view *view, const struct stor
 
 static bool write_machines(Html *html, const struct view *view, GError **error)
 {
-    g_autoptr(GPtrArray) machines = g_ptr_array_new();
-    const GPtrArray *all = store_machines(view->snapshot);
-    for (guint i = 0; i < all->len; i++)
-        g_ptr_array_add(machines, all->pdata[i]);
-    g_ptr_array_sort(machines, compare_seen);
+    g_autoptr(GPtrArray) machines = sorted_machines(view->snapshot);
     struct layout_paging paging =
         layout_paging_of(view->request, "page", machines->len, MACHINES_ALL_MAX);
     html_literal(html,
@@ -113,6 +134,7 @@ static Html *render(const struct view *view, GError **error)
     const struct layout layout = {.title = "Machines",
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .request = view->request,
                                   .version = context_of(view->request)->version};
     layout_begin(html, &layout);
     if (store_machines(view->snapshot)->len == 0)
@@ -123,20 +145,58 @@ static Html *render(const struct view *view, GError **error)
     return g_steal_pointer(&html);
 }
 
+static const struct sheet_column columns[] = {
+    {"machine", "Machine", false},    {"cpu", "CPU", false},
+    {"kernel", "Kernel", false},      {"environments", "Environments", true},
+    {"runs", "Runs", true},           {"last_result", "Last result", false},
+    {"silent_s", "Silent for", true}, {0}};
+
+static bool write_cells(Sheet *sheet, const struct view *view, const struct store_machine *machine,
+                        GError **error)
+{
+    g_autofree char *url = link_machine(machine->name);
+    g_autoptr(MachineHistory) history = machine_history_new(view->snapshot, machine, view->now_ms);
+    g_autoptr(GPtrArray) environments = store_machine_environments(view->snapshot, machine, error);
+    if (!environments)
+        return false;
+    g_autoptr(GPtrArray) facts = environment_facts_of(environments, history->environment_digest);
+    const GPtrArray *runs = history->runs;
+    const struct machine_gap *silence = silence_of(history);
+    sheet_link(sheet, machine->name, url);
+    sheet_text(sheet, value_of(facts, "cpu"));
+    sheet_text(sheet, value_of(facts, "kernel"));
+    sheet_integer(sheet, environments->len);
+    sheet_integer(sheet, machine->n_runs);
+    sheet_time_ms(sheet, runs->len > 0 ? machine_run_ms(runs->pdata[runs->len - 1]) : 0);
+    sheet_number(sheet, silence ? (double)silence->ms / 1e3 : (double)NAN, "s");
+    return true;
+}
+
+static Sheet *render_sheet(const struct view *view, GError **error)
+{
+    g_autoptr(GPtrArray) machines = sorted_machines(view->snapshot);
+    g_autoptr(Sheet) sheet = sheet_new(view->request, view->form, "Machines");
+    sheet_table(sheet, "machines", NULL, columns, SHEET_ROWS);
+    for (guint i = 0; i < machines->len; i++) {
+        if (!write_cells(sheet, view, (const struct store_machine *)machines->pdata[i], error))
+            return NULL;
+    }
+    sheet_table_end(sheet);
+    return g_steal_pointer(&sheet);
+}
+
 void page_machines(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     /* Silences are told in whole hours: within one the page stays the same. */
     int64_t hour = g_get_real_time() / 1000 / HOUR_MS;
-    const struct view view = {request, snapshot, hour * HOUR_MS};
-    if (!snapshot ||
-        http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT, HTTP_HTML))
+    const struct view view = {request, sheet_form_of(request, false), snapshot, hour * HOUR_MS};
+    if (!snapshot || http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT,
+                                       sheet_type(view.form)))
         return;
     g_autoptr(GError) error = NULL;
-    Html *html = render(&view, &error);
+    Html *html = view.form == SHEET_HTML ? render(&view, &error) : NULL;
+    Sheet *sheet = view.form == SHEET_HTML ? NULL : render_sheet(&view, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));
-    if (html)
-        layout_send(request, html);
-    else
-        http_respond_error(request, error, NULL);
+    sheet_respond(request, html, sheet, error);
 }

@@ -49,6 +49,17 @@ bool page_benchmark_is_whole(const HttpRequest *request, const struct store_proj
     return find_whole_benchmark(request, project) != NULL;
 }
 
+static struct store_machine *find_whole_machine(const HttpRequest *request, StoreSnapshot *snapshot)
+{
+    g_autofree char *whole = sheet_whole_name(request, "machine");
+    return whole ? store_machine_find(snapshot, whole) : NULL;
+}
+
+bool page_machine_is_whole(const HttpRequest *request, StoreSnapshot *snapshot)
+{
+    return find_whole_machine(request, snapshot) != NULL;
+}
+
 struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot)
 {
     const char *name = http_request_segment(request, "project");
@@ -89,7 +100,8 @@ struct store_benchmark *page_find_benchmark(HttpRequest *request,
 struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *snapshot)
 {
     const char *name = http_request_segment(request, "machine");
-    struct store_machine *machine = store_machine_find(snapshot, name);
+    struct store_machine *machine = find_whole_machine(request, snapshot);
+    machine = machine ? machine : store_machine_find(snapshot, name);
     if (machine)
         return machine;
     g_autoptr(GString) text = g_string_new(NULL);

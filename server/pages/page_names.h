@@ -13,10 +13,11 @@ char *page_form_who(const HttpRequest *request, const GPtrArray *form);
 /* By segment {bench}. */
 struct store_benchmark *page_find_benchmark(HttpRequest *request,
                                             const struct store_project *project);
+/* By segment {machine}. */
+struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *snapshot);
 
 /* Whether what the address ends in, with the suffix that the route cut off (sheet.h), is the name
  * of one that is there: it is then the one that is found. */
 bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot);
 bool page_benchmark_is_whole(const HttpRequest *request, const struct store_project *project);
-/* By segment {machine}. */
-struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *snapshot);
+bool page_machine_is_whole(const HttpRequest *request, StoreSnapshot *snapshot);

@@ -14,6 +14,7 @@
 
 struct rules_page {
     HttpRequest *request;
+    enum sheet_form shown_as;
     char *project; /* its name */
     struct rule_form form;
     guint commits;
@@ -117,16 +118,30 @@ static void write_form(Html *html, const struct rules_page *page,
     html_literal(html, "</section>");
 }
 
-static bool write_log(Html *html, const struct rules_page *page, StoreSnapshot *snapshot,
-                      const struct store_project *project, GError **error)
+/* One more entry than is shown, which tells that there are more. */
+static GPtrArray *read_log(const struct rules_page *page, StoreSnapshot *snapshot,
+                           const struct store_project *project, GError **error)
 {
     const char *before = http_request_query(page->request, "before");
     const struct store_page wanted = {project->id, before ? g_ascii_strtoll(before, NULL, 10) : 0,
                                       LOG_ENTRIES + 1};
-    g_autoptr(GPtrArray) log = store_rule_log(snapshot, &wanted, error);
-    if (log)
-        rules_parts_log(html, log, LOG_ENTRIES);
-    return log != NULL;
+    return store_rule_log(snapshot, &wanted, error);
+}
+
+static Sheet *render_sheet(const struct rules_page *page, StoreSnapshot *snapshot,
+                           const struct store_project *project, GError **error)
+{
+    g_autofree char *title = g_strdup_printf("Rules · %s", project->name);
+    g_autoptr(GPtrArray) log = read_log(page, snapshot, project, error);
+    if (!log)
+        return NULL;
+    Sheet *sheet = sheet_new(page->request, page->shown_as, title);
+    sheet_fact(sheet, "problem", "Not tried", page->problem);
+    rules_parts_list_sheet(sheet, project);
+    if (page->trial)
+        rules_parts_trial_sheet(sheet, snapshot, page->trial);
+    rules_parts_log_sheet(sheet, log, LOG_ENTRIES);
+    return sheet;
 }
 
 static Html *render(const struct rules_page *page, StoreSnapshot *snapshot,
@@ -141,6 +156,7 @@ static Html *render(const struct rules_page *page, StoreSnapshot *snapshot,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
                                   .project = project->name,
                                   .room = "/rules",
+                                  .request = page->request,
                                   .version = context_of(page->request)->version};
     g_autoptr(Html) html = html_new();
     layout_begin(html, &layout);
@@ -150,8 +166,10 @@ static Html *render(const struct rules_page *page, StoreSnapshot *snapshot,
     write_form(html, page, project);
     if (page->trial)
         rules_parts_trial(html, snapshot, page->trial);
-    if (!write_log(html, page, snapshot, project, error))
+    g_autoptr(GPtrArray) log = read_log(page, snapshot, project, error);
+    if (!log)
         return NULL;
+    rules_parts_log(html, log, LOG_ENTRIES);
     layout_end(html, &layout);
     return g_steal_pointer(&html);
 }
@@ -164,9 +182,13 @@ static void answer(const struct rules_page *page, unsigned status)
     if (!snapshot)
         return;
     const struct store_project *project = page_find_project(page->request, snapshot);
-    Html *html = project ? render(page, snapshot, project, &error) : NULL;
+    bool is_page = page->shown_as == SHEET_HTML;
+    Html *html = project && is_page ? render(page, snapshot, project, &error) : NULL;
+    Sheet *sheet = project && !is_page ? render_sheet(page, snapshot, project, &error) : NULL;
     store_snapshot_end(snapshot);
-    if (html)
+    if (sheet)
+        sheet_send(page->request, sheet);
+    else if (html)
         http_respond(page->request, status, HTTP_HTML, layout_finish(page->request, html));
     else if (error)
         http_respond_error(page->request, error, NULL);
@@ -181,7 +203,9 @@ static bool open_page(struct rules_page *page, GPtrArray **out_rules)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(page->request);
     const struct store_project *project =
         snapshot ? page_find_project(page->request, snapshot) : NULL;
-    if (!project || http_not_modified(page->request, store_version(snapshot, project), HTTP_HTML))
+    page->shown_as = sheet_form_of(page->request, false);
+    if (!project || http_not_modified(page->request, store_version(snapshot, project),
+                                      sheet_type(page->shown_as)))
         return false;
     g_autoptr(GError) error = NULL;
     page->project = g_strdup(project->name);

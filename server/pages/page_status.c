@@ -3,9 +3,13 @@
  * refused lately. /api/status tells the same. A worker thread. */
 #include "server/pages/layout.h"
 #include "server/pages/machine_view.h"
+#include "server/pages/sheet.h"
 #include "server/routes.h"
 
+#include "schema/timestamp.h"
 #include "server/work/server_state.h"
+
+#include <math.h>
 
 static void fact(Html *html, const char *name)
 {
@@ -173,13 +177,15 @@ static void write_notes(Html *html, RecentNotes *notes, bool with_request)
     html_literal(html, "</tbody></table></div></section>");
 }
 
-static Html *render(const struct context *context, const struct server_state *state)
+static Html *render(const HttpRequest *request, const struct server_state *state)
 {
+    const struct context *context = context_of(request);
     int64_t now_ms = g_get_real_time() / 1000;
     const struct layout_crumb crumbs[] = {{"Status", NULL}};
     const struct layout layout = {.title = "Status",
                                   .crumbs = crumbs,
                                   .n_crumbs = G_N_ELEMENTS(crumbs),
+                                  .request = request,
                                   .version = context->version};
     Html *html = html_new();
     layout_begin(html, &layout);
@@ -198,14 +204,98 @@ static Html *render(const struct context *context, const struct server_state *st
     return html;
 }
 
+/* ---- In its other forms ---------------------------------------------------------------------- */
+
+static void tell_facts(Sheet *sheet, const struct context *context,
+                       const struct server_state *state)
+{
+    const struct store_status *store = &state->store;
+    g_autofree char *started = timestamp_format_ms(context->started_ms);
+    g_autofree char *backup =
+        store->backup_s > 0 ? timestamp_format_ms(store->backup_s * 1000) : NULL;
+    sheet_fact(sheet, "version", "Version", context->version);
+    sheet_fact(sheet, "build", "Build", context->build_id);
+    sheet_fact(sheet, "started", "Running since", started);
+    sheet_fact_integer(sheet, "runs_judged", "Runs judged since the start",
+                       state->work.runs_judged);
+    sheet_fact_integer(sheet, "failures", "Judged in vain and tried again", state->work.failures);
+    sheet_fact(sheet, "disk", "The disk",
+               store->can_write ? "takes writes" : "the last write failed");
+    sheet_fact_integer(sheet, "writes_waiting", "Writes that wait", store->queued_writes);
+    sheet_fact_integer(sheet, "runs_stored", "Runs stored since the start", store->runs_stored);
+    sheet_fact_integer(sheet, "runs_refused", "Runs refused", store->runs_refused);
+    sheet_fact(sheet, "engine", "Engine", state->engine);
+    sheet_fact_integer(sheet, "schema", "Schema", state->schema);
+    sheet_fact_integer(sheet, "database_bytes", "Bytes of the file", store->database_bytes);
+    sheet_fact_integer(sheet, "wal_bytes", "Bytes of its log", store->wal_bytes);
+    sheet_fact_integer(sheet, "disk_free_bytes", "Bytes free on the disk", store->disk_free_bytes);
+    sheet_fact(sheet, "last_backup", "Last backup", backup);
+}
+
+static void tell_queue(Sheet *sheet, const char *what, const struct server_queue *queue)
+{
+    sheet_text(sheet, what);
+    sheet_integer(sheet, queue->n);
+    sheet_bool(sheet, queue->is_bounded);
+    sheet_time_ms(sheet, queue->oldest_ms);
+}
+
+static void tell_notes(Sheet *sheet, const char *key, const char *title, RecentNotes *notes)
+{
+    static const struct sheet_column columns[] = {
+        {"time", "When", false},    {"times", "Times in a row", true},
+        {"status", "Status", true}, {"request", "Request", false},
+        {"reason", "Why", false},   {0}};
+    guint64 total;
+    g_autoptr(GPtrArray) list = recent_notes_copy(notes, &total);
+    sheet_table(sheet, key, title, columns, SHEET_ROWS);
+    for (guint i = 0; i < list->len; i++) {
+        const struct recent_note *note = (const struct recent_note *)list->pdata[i];
+        sheet_time_ms(sheet, note->at_ms);
+        sheet_integer(sheet, note->n);
+        sheet_number(sheet, note->status > 0 ? note->status : (double)NAN, NULL);
+        sheet_text(sheet, note->where);
+        sheet_text(sheet, note->text);
+    }
+    sheet_table_end(sheet);
+}
+
+static Sheet *render_sheet(const HttpRequest *request, const struct server_state *state)
+{
+    static const struct sheet_column kept[] = {
+        {"kept", "Kept", false}, {"number", "Number", true}, {0}};
+    static const struct sheet_column queues[] = {{"queue", "To judge", false},
+                                                 {"waiting", "Waiting", true},
+                                                 {"more", "And more", false},
+                                                 {"oldest", "The oldest since", false},
+                                                 {0}};
+    const struct context *context = context_of(request);
+    Sheet *sheet = sheet_new(request, sheet_form_of(request, false), "Status");
+    tell_facts(sheet, context, state);
+    sheet_table(sheet, "rows", "Store", kept, 0);
+    for (guint i = 0; i < state->n_rows; i++) {
+        sheet_text(sheet, state->rows[i].what);
+        sheet_integer(sheet, (int64_t)state->rows[i].n);
+    }
+    sheet_table_end(sheet);
+    sheet_table(sheet, "queues", "Analysis", queues, 0);
+    tell_queue(sheet, "runs", &state->runs);
+    tell_queue(sheet, "series", &state->series);
+    sheet_table_end(sheet);
+    tell_notes(sheet, "errors", "Last errors", context->errors);
+    tell_notes(sheet, "refused", "Refused lately", context->refusals);
+    return sheet;
+}
+
 void page_status(HttpRequest *request)
 {
     const struct context *context = context_of(request);
     struct server_state state;
     g_autoptr(GError) error = NULL;
     StoreReader *reader = (StoreReader *)http_request_thread(request);
-    if (server_state_read(&state, context->store, context->work, reader, &error))
-        layout_send(request, render(context, &state));
-    else
-        http_respond_error(request, error, NULL);
+    bool fine = server_state_read(&state, context->store, context->work, reader, &error);
+    bool is_page = sheet_form_of(request, false) == SHEET_HTML;
+    Html *html = fine && is_page ? render(request, &state) : NULL;
+    Sheet *sheet = fine && !is_page ? render_sheet(request, &state) : NULL;
+    sheet_respond(request, html, sheet, error);
 }

@@ -147,6 +147,15 @@ void quantity_ratio(double ratio, char out[QUANTITY_TEXT_BYTES])
         g_snprintf(out, QUANTITY_TEXT_BYTES, "%s%s %%", sign, number);
 }
 
+void quantity_tick(double shown, int decimals, char out[QUANTITY_TEXT_BYTES])
+{
+    char format[16] = "%.6g", number[G_ASCII_DTOSTR_BUF_SIZE];
+    if (decimals >= 0)
+        g_snprintf(format, sizeof format, "%%.%df", MIN(decimals, 9));
+    g_ascii_formatd(number, sizeof number, format, fabs(shown));
+    g_snprintf(out, QUANTITY_TEXT_BYTES, "%s%s", shown < 0 ? "−" : "", number);
+}
+
 double quantity_step(double low, double high, unsigned ticks_max)
 {
     static const double nice[] = {1, 2, 5, 10};

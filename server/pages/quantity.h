@@ -30,6 +30,10 @@ void quantity_count(uint64_t count, char out[QUANTITY_TEXT_BYTES]);
 /* "+4.1 %", "−0.3 %", "0 %"; a factor beyond tenfold: "×12.4". The minus sign is U+2212. */
 void quantity_ratio(double ratio, char out[QUANTITY_TEXT_BYTES]);
 
+/* The number of an axis' tick with so many decimals (0 to 9); below 0: as short as it can be said.
+ * The minus sign is U+2212. */
+void quantity_tick(double shown, int decimals, char out[QUANTITY_TEXT_BYTES]);
+
 /* A step of 1, 2 or 5 × 10^k such that [low, high] holds at most `ticks_max` of its multiples (2 to
  * 20). high > low. */
 double quantity_step(double low, double high, unsigned ticks_max);

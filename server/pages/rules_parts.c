@@ -5,6 +5,8 @@
 #include "server/pages/link.h"
 #include "server/pages/series_parts.h"
 
+#include <math.h>
+
 #define SERIES_SHOWN 50u
 #define ROWS_OPEN    8u
 #define ROWS_SHOWN   100u
@@ -284,4 +286,102 @@ void rules_parts_log(Html *html, const GPtrArray *log, guint n_max)
         html_literal(html, ">Older ones</a></p>");
     }
     html_literal(html, "</section>");
+}
+
+/* ---- In other forms -------------------------------------------------------------------------- */
+
+static void write_rule_cells(Sheet *sheet, const struct store_project *project, guint place)
+{
+    const struct rule *rule = (const struct rule *)project->rules->pdata[place];
+    const struct series_pattern *pattern = &rule->pattern;
+    g_autoptr(GString) params = g_string_new(NULL);
+    for (guint i = 0; i < pattern->params->len; i++) {
+        const struct run_param *param = (const struct run_param *)pattern->params->pdata[i];
+        g_string_append_printf(params, "%s%s=%s", i > 0 ? ", " : "", param->name, param->value);
+    }
+    sheet_integer(sheet, place + 1);
+    sheet_text(sheet, pattern->bench);
+    sheet_text(sheet, params->len > 0 ? params->str : NULL);
+    sheet_text(sheet, pattern->machine);
+    sheet_text(sheet, pattern->metric);
+    sheet_integer(sheet, count_fits(project, rule));
+    sheet_share(sheet, rule->gives & RULE_LEAST_EFFECT ? rule->least_effect : (double)NAN);
+    sheet_number(
+        sheet, rule->gives & RULE_LEAST_EFFECT_ABSOLUTE ? rule->least_effect_absolute : (double)NAN,
+        NULL);
+    if (rule->gives & RULE_MUTED)
+        sheet_bool(sheet, rule->muted);
+    else
+        sheet_text(sheet, NULL);
+    const char *better = better_name(rule->better);
+    sheet_text(sheet, !(rule->gives & RULE_BETTER) ? NULL : better ? better : "none");
+    sheet_text(sheet, rule->note);
+}
+
+void rules_parts_list_sheet(Sheet *sheet, const struct store_project *project)
+{
+    static const struct sheet_column columns[] = {
+        {"rule", "Rule", true},          {"bench", "Benchmark", false},
+        {"params", "Parameters", false}, {"machine", "Machine", false},
+        {"metric", "Metric", false},     {"fit", "Fit", true},
+        {"least_effect", "From", true},  {"least_effect_absolute", "From, in its unit", true},
+        {"muted", "Muted", false},       {"better", "Better", false},
+        {"note", "Why", false},          {0}};
+    sheet_table(sheet, "rules", "What holds", columns, SHEET_ROWS);
+    for (guint i = 0; project->rules && i < project->rules->len; i++)
+        write_rule_cells(sheet, project, i);
+    sheet_table_end(sheet);
+}
+
+void rules_parts_trial_sheet(Sheet *sheet, StoreSnapshot *snapshot, const RulesTrial *trial)
+{
+    static const char *const verdicts[] = {"worse", NULL, "better"};
+    static const struct sheet_column columns[] = {{"what", "What", false},
+                                                  SERIES_PARTS_COLUMNS,
+                                                  {"effect", "Effect", true},
+                                                  {"low", NULL, true},
+                                                  {"high", NULL, true},
+                                                  {"direction", "Moved", false},
+                                                  {"first_bad", "First bad", false},
+                                                  {"told_at", "Told at", false},
+                                                  {0}};
+    sheet_table(sheet, "trial", "What the rule would have told", columns, SHEET_ROWS);
+    for (guint i = 0; i < trial->rows->len; i++) {
+        const struct rules_trial_row *row = &g_array_index(trial->rows, struct rules_trial_row, i);
+        const struct store_series *series = store_series_by_id(snapshot, row->series_id);
+        int verdict = row->what == RULES_TRIAL_GONE ? row->verdict_now : row->verdict_then;
+        if (!series)
+            continue;
+        sheet_text(sheet, rules_trial_what_name(row->what));
+        series_parts_cells(sheet, series);
+        sheet_ratio(sheet, row->effect);
+        sheet_ratio(sheet, row->low);
+        sheet_ratio(sheet, row->high);
+        sheet_text(sheet, verdicts[verdict + 1]);
+        sheet_commit(sheet, store_commit_by_id(snapshot, row->bad_commit_id));
+        sheet_commit(sheet, store_commit_by_id(snapshot, row->told_commit_id));
+    }
+    sheet_table_end(sheet);
+}
+
+void rules_parts_log_sheet(Sheet *sheet, const GPtrArray *log, guint n_max)
+{
+    static const struct sheet_column columns[] = {{"id", NULL, false},
+                                                  {"time", "When", false},
+                                                  {"who", "Who", false},
+                                                  {"note", "Why", false},
+                                                  {"series", "Series judged anew", true},
+                                                  {"rules", NULL, false},
+                                                  {0}};
+    sheet_table(sheet, "log", "Who saved what", columns, SHEET_ROWS);
+    for (guint i = 0; i < log->len && i < n_max; i++) {
+        const struct store_rule_entry *entry = (const struct store_rule_entry *)log->pdata[i];
+        sheet_id(sheet, entry->id);
+        sheet_time_ms(sheet, entry->at_ms);
+        sheet_text(sheet, entry->who);
+        sheet_text(sheet, entry->note);
+        sheet_integer(sheet, entry->n_series);
+        sheet_raw(sheet, entry->rules_json ? entry->rules_json : "null", NULL);
+    }
+    sheet_table_end(sheet);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/pages/layout.h"
+#include "server/pages/sheet.h"
 #include "server/work/rules_trial.h"
 
 /* The rules that hold, each with how many series it speaks of; `base` names them. */
@@ -14,3 +15,8 @@ void rules_parts_trial(Html *html, StoreSnapshot *snapshot, const RulesTrial *tr
 
 /* Who saved what: struct store_rule_entry *, newest first; more than n_max: a link leads on. */
 void rules_parts_log(Html *html, const GPtrArray *log, guint n_max);
+
+/* The same as tables of a sheet. */
+void rules_parts_list_sheet(Sheet *sheet, const struct store_project *project);
+void rules_parts_trial_sheet(Sheet *sheet, StoreSnapshot *snapshot, const RulesTrial *trial);
+void rules_parts_log_sheet(Sheet *sheet, const GPtrArray *log, guint n_max);

@@ -22,11 +22,13 @@ before(async () => {
   const subject = { commit: { ...commitOf("p", STEP), subject: "fixes #1 | `x` <script>\n@you" } };
   for (let i = 0; i < END - 1; i++) await client.store(runAt("p", i, cells, i === STEP ? subject : {}));
   await storeHistory(client, "p", END - 1, END, cells);
+  const rules = [{ bench: "plain", machine: "box", least_effect: 0.1, note: "a|b" }, { bench: "absent", muted: true }];
+  assert.equal((await client.send("PUT", "/api/projects/p", { body: JSON.stringify({ rules, who: "me|<b>" }), headers: { "Content-Type": "application/json" } })).status, 200);
 });
 after(() => server.stop());
 
 const RANGE = `${sha("p10")}...${sha("p33")}`;
-const PAGES: Record<string, string> = { "/index": "projects", "/p/p": "benchmarks", [`/p/p/b/${encodeURIComponent(NASTY)}`]: "points", [`/p/p/c/${sha("p20")}`]: "results", "/p/p/changes": "changes", "/p/p/explore": "points", [`/p/p/compare/${RANGE}`]: "series" };
+const PAGES: Record<string, string> = { "/index": "projects", "/p/p": "benchmarks", [`/p/p/b/${encodeURIComponent(NASTY)}`]: "points", [`/p/p/c/${sha("p20")}`]: "results", "/p/p/changes": "changes", "/p/p/explore": "points", [`/p/p/compare/${RANGE}`]: "series", "/m": "machines", "/m/box": "runs", "/status": "rows", "/p/p/rules": "rules", "/p/p/changes/1": "changes" };
 
 /** Rows of RFC 4180. */
 function csv(text: string): string[][] {
@@ -59,9 +61,11 @@ test("each page in each form, and the forms have the same rows", async () => {
       assert.equal(new Set(lines.map(pipes)).size, 1, `every line has the same cells:\n${part}`);
     }
     assert.doesNotMatch(markdown.text, /<script|<b>|[^\\]`x`/, path);
-    const again = await client.get(`${path}.md`, { "If-None-Match": markdown.headers.get("etag")! });
-    assert.equal(again.status, 304);
-    assert.equal(new Set([json, text, markdown].map((one) => one.headers.get("etag"))).size, 3);
+    if (path !== "/status") { /* which is never the same */
+      const again = await client.get(`${path}.md`, { "If-None-Match": markdown.headers.get("etag")! });
+      assert.equal(again.status, 304);
+      assert.equal(new Set([json, text, markdown].map((one) => one.headers.get("etag"))).size, 3);
+    }
     const page = (await client.get(path === "/index" ? "/" : path)).text;
     for (const suffix of [".json", ".csv", ".md"]) assert.ok(page.includes(`href="${path.replaceAll("&", "&amp;")}${suffix}"`), `${path}${suffix}`);
   }
@@ -136,4 +140,25 @@ test("a group names where all of its ranges say that it was, though a machine th
   assert.match(page, new RegExp(`</h2><p class="muted">at <a class="sha" href="[^"]*${sha("seldom40")}">`));
   assert.match(page, new RegExp(`/compare/${sha("seldom39")}\\.\\.\\.${sha("seldom40")}"`));
   assert.equal((await client.get("/p/seldom.json")).json.changes[0].commit, sha("seldom40"));
+});
+
+test("rules, a change, a machine and the server's own state as pages say what the API says", async () => {
+  const rules = (await client.get("/p/p/rules.json")).json;
+  assert.deepEqual(rules.rules.map((row: any) => [row.rule, row.bench, row.machine, row.fit, row.least_effect, row.muted, row.note]), [[1, "plain", "box", 1, 0.1, null, "a|b"], [2, "absent", null, 0, null, true, null]]);
+  assert.deepEqual(rules.log.map((row: any) => [row.who, row.rules.length]), [["me|<b>", 2]]);
+  assert.equal("trial" in rules, false);
+  assert.deepEqual((await client.get("/p/p/rules.json?try=&bench=plain&least_effect=1%25")).json.trial, []);
+  assert.match((await client.get("/p/p/rules.json?try=&bench=plain&least_effect=odd")).json.problem, /^Least effect: /);
+  const id = (await client.read("/api/changes?project=p")).changes[0].id, change = (await client.get(`/p/p/changes/${id}.json`)).json;
+  assert.deepEqual(change.changes.map(({ group, ...row }: any) => row), (await client.get("/p/p/changes.json")).json.changes.map(({ group, ...row }: any) => row));
+  assert.equal((await client.raw("GET", "/p/p/changes/999.json")).status, 404);
+  const machine = (await client.get("/m/box.json")).json;
+  assert.equal(machine.runs.length, (await client.get("/m.json")).json.machines.find((row: any) => row.machine === "box").runs);
+  assert.deepEqual(machine.noise.map((row: any) => row.bench).sort(), [FORMULA, NASTY, "plain", "plain.csv"].sort());
+  const rows = (await client.get("/status.json")).json.rows;
+  assert.deepEqual(Object.fromEntries(rows.map((row: any) => [row.kept, row.number])), (await client.read("/api/status")).store.rows);
+  assert.match((await client.get("/status.csv?table=queues")).text, /^queue,waiting,more,oldest\r\nruns,0,false,\r\n/);
+  await client.store(runAt("q.json", 1, cells, { machine: { name: "box.json" } }));
+  assert.match((await client.get("/m/box.json")).headers.get("content-type")!, /^text\/html/);
+  assert.equal((await client.get("/m/box.json?as=json")).json.machine, "box.json");
 });

@@ -15,7 +15,7 @@ export function tick(value: number, step: number, divisor: number): string {
   const shown = step / divisor;
   let decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(shown) + 1e-9)));
   while (decimals < 9 && Math.abs(shown - Number(shown.toFixed(decimals))) > shown * 1e-6) decimals++;
-  return (value / divisor).toFixed(decimals);
+  return (value / divisor).toFixed(decimals).replace(/^-/, "−");
 }
 
 /** A relative effect as quantity_ratio writes it: "+4.1 %", "−0.3 %", "×12.4" from tenfold on. */
@@ -37,7 +37,7 @@ export function minute(seconds: number): string {
 /** Where ticks are not evenly spaced: as short as it can be said. */
 export function loose(value: number, divisor: number): string {
   const shown = value / divisor, size = Math.abs(shown);
-  return size !== 0 && (size >= 1e6 || size < 1e-4) ? shown.toExponential(0) : String(Number(shown.toPrecision(4)));
+  return size !== 0 && (size >= 1e6 || size < 1e-4) ? shown.toExponential(0).replace(/^-/, "−") : String(Number(shown.toPrecision(4))).replace(/^-/, "−");
 }
 
 export function moment(seconds: number, hasHours: boolean): string {

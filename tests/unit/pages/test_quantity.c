@@ -78,6 +78,20 @@ static void test_ratio(void)
     }
 }
 
+static void test_tick(void)
+{
+    const struct {
+        double shown;
+        int decimals;
+        const char *text;
+    } cases[] = {{-0.25, 2, "−0.25"}, {5, 0, "5"}, {-1e-7, -1, "−1e-07"}, {0, 1, "0.0"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char text[QUANTITY_TEXT_BYTES];
+        quantity_tick(cases[i].shown, cases[i].decimals, text);
+        g_assert_cmpstr(text, ==, cases[i].text);
+    }
+}
+
 static void test_step(void)
 {
     const struct {
@@ -104,6 +118,7 @@ int main(int argc, char **argv)
     g_test_add_func("/quantity/scale-is-fixed", test_scale_is_fixed);
     g_test_add_func("/quantity/count", test_count);
     g_test_add_func("/quantity/ratio", test_ratio);
+    g_test_add_func("/quantity/tick", test_tick);
     g_test_add_func("/quantity/step", test_step);
     return g_test_run();
 }
