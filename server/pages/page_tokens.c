@@ -143,10 +143,10 @@ static void write_form(Html *html, const char *project)
     write_input(html, "note", "For whom or what", "Ada, or CI of main");
     html_literal(html, "<label class=\"field\"><span class=\"legend\">May</span><select "
                        "name=\"scope\">");
-    write_option(html, "submit", "submit: post results, nothing else");
+    write_option(html, "submit", "submit: post results only");
     write_option(html, "submit,read", "submit and read");
     write_option(html, "read", "read");
-    write_option(html, "triage", "triage: read, say what changes are");
+    write_option(html, "triage", "triage: read and judge");
     write_option(html, "admin", "admin: everything");
     html_literal(html, "</select></label>");
     if (project)
