@@ -65,7 +65,7 @@ static void write_session(Html *html, const Principal *principal)
     g_autofree char *scopes = principal_scopes_print(principal->scopes);
     html_literal(html, "<section class=\"card\"><h1>Signed in</h1><p>As <strong>");
     html_text(html, principal->who);
-    html_print(html, "</strong>, who may %s", scopes);
+    html_print(html, "</strong>, with the scope %s", scopes);
     if (principal->project)
         html_print(html, " in project %s", principal->project);
     html_literal(html, ". This ends on ");
