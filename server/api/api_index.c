@@ -93,5 +93,7 @@ void api_index(HttpRequest *request)
 void api_openapi(HttpRequest *request)
 {
     if (!http_not_modified(request, 0, HTTP_JSON))
-        http_respond_static(request, HTTP_JSON, openapi_json, openapi_json_length);
+        http_respond_static(request, &(struct http_static){.type = HTTP_JSON,
+                                                           .bytes = openapi_json,
+                                                           .length = openapi_json_length});
 }

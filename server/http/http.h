@@ -144,9 +144,16 @@ void http_response_session(HttpRequest *request, const char *secret, int64_t sec
  * bodies are compressed, ETags compared, HEAD handled and Content-Length, Vary, Cache-Control,
  * security headers set by the layer. */
 void http_respond(HttpRequest *request, unsigned status, const char *content_type, GString *body);
-/* As http_respond for static bytes that live as long as the program. */
-void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
-                         size_t length);
+/* As http_respond for static bytes that live as long as the program. `brotli`: the same bytes in
+ * that coding, for clients that name it; or NULL. */
+struct http_static {
+    const char *type;
+    const unsigned char *bytes;
+    size_t length;
+    const unsigned char *brotli;
+    size_t brotli_length;
+};
+void http_respond_static(HttpRequest *request, const struct http_static *content);
 void http_respond_empty(HttpRequest *request, unsigned status);
 /* 303: after a form, the browser gets `path`, which is made of encoded segments. */
 void http_respond_see_other(HttpRequest *request, const char *path);

@@ -88,17 +88,18 @@ bool http_answered(HttpRequest *request, int64_t version, const char *content_ty
     if (!answer->etag)
         return false;
     bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
-    for (int is_gzip = takes_gzip; is_gzip >= 0; is_gzip--) {
-        g_autofree char *tag = http_etag_opaque(answer->etag, is_gzip);
+    for (int coding = takes_gzip ? HTTP_CODING_GZIP : HTTP_CODING_IDENTITY; coding >= 0; coding--) {
+        g_autofree char *tag = http_etag_opaque(answer->etag, (enum http_coding)coding);
         g_autoptr(GPtrArray) headers = NULL;
         GBytes *bytes = look_up(&request->server->answers, tag, &headers);
         /* One that was not compressed on request is not what a client that takes gzip would get. */
-        if (bytes && takes_gzip && !is_gzip && g_bytes_get_size(bytes) > HTTP_GZIP_MIN_BYTES)
+        if (bytes && takes_gzip && coding == HTTP_CODING_IDENTITY &&
+            g_bytes_get_size(bytes) > HTTP_GZIP_MIN_BYTES)
             g_clear_pointer(&bytes, g_bytes_unref);
         if (!bytes)
             continue;
         http_answer_begin(request, 200, content_type);
-        answer->is_gzip = is_gzip;
+        answer->coding = (enum http_coding)coding;
         g_ptr_array_unref(answer->headers);
         answer->headers = g_steal_pointer(&headers);
         http_answer_share(answer, bytes);
@@ -114,7 +115,7 @@ void http_answers_keep(HttpRequest *request)
     if (!answer->is_kept || !answer->etag || answer->status != 200 ||
         answer->length > ANSWER_BYTES_MAX || !answer->bytes)
         return;
-    g_autofree char *tag = http_etag_opaque(answer->etag, answer->is_gzip);
+    g_autofree char *tag = http_etag_opaque(answer->etag, answer->coding);
     GBytes *bytes = g_bytes_new_take(answer->bytes, answer->length);
     http_answer_share(answer, bytes);
     add(&request->server->answers, tag, answer);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Entity tags: what a client has already needs not be made again. A tag is strong and differs by
- * content coding: "…" as it is, "…-gz" when gzipped. If-None-Match is compared weakly (RFC
- * 9110, 13.1.2), with either tag that this client could be sent. */
+ * content coding: "…" as it is, "…-gz" when gzipped, "…-br" as brotli. If-None-Match is compared
+ * weakly (RFC 9110, 13.1.2), with each tag that this client could be sent. */
 #include "server/http/http_internal.h"
-
-#define GZIP_SUFFIX "-gz"
 
 /* The opaque part of the tag at *at, and its length; moves *at behind it. NULL: no further tag. */
 static const char *tag_next(const char **at, size_t *out_length)
@@ -66,24 +64,28 @@ bool http_not_modified_content(HttpRequest *request, const char *content, const 
     answer->etag = etag_make(request, content, content_type);
     if (!wanted || answer->given || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
         return false;
-    g_autofree char *gzipped = http_etag_opaque(answer->etag, true);
-    bool takes_gzip = http_gzip_accepted(http_request_header(request, "Accept-Encoding"));
-    bool has_gzipped = takes_gzip && http_etag_matches(wanted, gzipped);
-    if (!has_gzipped && !http_etag_matches(wanted, answer->etag))
-        return false;
-    answer->given = true;
-    answer->status = 304;
-    answer->is_gzip = has_gzipped;
-    return true;
+    const char *takes = http_request_header(request, "Accept-Encoding");
+    const bool is_taken[] = {true, http_gzip_accepted(takes), http_brotli_accepted(takes)};
+    for (int coding = HTTP_CODING_BROTLI; coding >= HTTP_CODING_IDENTITY; coding--) {
+        g_autofree char *tag = http_etag_opaque(answer->etag, (enum http_coding)coding);
+        if (!is_taken[coding] || !http_etag_matches(wanted, tag))
+            continue;
+        answer->given = true;
+        answer->status = 304;
+        answer->coding = (enum http_coding)coding;
+        return true;
+    }
+    return false;
 }
 
-char *http_etag_opaque(const char *etag, bool is_gzip)
+char *http_etag_opaque(const char *etag, enum http_coding coding)
 {
-    return g_strconcat(etag, is_gzip ? GZIP_SUFFIX : "", NULL);
+    static const char *const suffixes[] = {"", "-gz", "-br"};
+    return g_strconcat(etag, suffixes[coding], NULL);
 }
 
 char *http_etag_value(const struct http_answer *answer)
 {
-    g_autofree char *tag = http_etag_opaque(answer->etag, answer->is_gzip);
+    g_autofree char *tag = http_etag_opaque(answer->etag, answer->coding);
     return g_strdup_printf("\"%s\"", tag);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gzip both ways: whether a client takes it, compressing an answer, and decompressing
- * a request's body within its limits. Runs on the thread that has the request. */
+ * gzip both ways: whether a client takes it (or brotli, which the build makes), compressing an
+ * answer, and decompressing a request's body within its limits. Runs on the thread that has the
+ * request. */
 #include "server/http/http_internal.h"
 #define ZLIB_CONST
 #include <zlib.h>
@@ -20,22 +21,43 @@ static int quality(const char *parameters)
     return value >= 0 && value <= 1 ? (int)(value * 1000) : 0;
 }
 
-bool http_gzip_accepted(const char *accept_encoding)
+/* Of Accept-Encoding, in thousandths; below 0: not named. */
+struct accepted {
+    int gzip, brotli, any;
+};
+
+static bool is_name(const char *name, size_t length, const char *wanted)
 {
-    if (!accept_encoding)
-        return false;
-    g_auto(GStrv) codings = g_strsplit(accept_encoding, ",", 32);
-    int gzip = -1, any = -1;
+    return length == strlen(wanted) && g_ascii_strncasecmp(name, wanted, length) == 0;
+}
+
+static struct accepted accepted_of(const char *accept_encoding)
+{
+    struct accepted accepted = {-1, -1, -1};
+    g_auto(GStrv) codings = g_strsplit(accept_encoding ? accept_encoding : "", ",", 32);
     for (char **coding = codings; *coding; coding++) {
         const char *name = g_strstrip(*coding);
         size_t length = strcspn(name, "; \t");
-        if ((length == 4 && g_ascii_strncasecmp(name, "gzip", 4) == 0) ||
-            (length == 6 && g_ascii_strncasecmp(name, "x-gzip", 6) == 0))
-            gzip = quality(name + length);
-        else if (length == 1 && *name == '*')
-            any = quality(name + length);
+        if (is_name(name, length, "gzip") || is_name(name, length, "x-gzip"))
+            accepted.gzip = quality(name + length);
+        else if (is_name(name, length, "br"))
+            accepted.brotli = quality(name + length);
+        else if (is_name(name, length, "*"))
+            accepted.any = quality(name + length);
     }
-    return gzip >= 0 ? gzip > 0 : any > 0;
+    return accepted;
+}
+
+bool http_gzip_accepted(const char *accept_encoding)
+{
+    struct accepted accepted = accepted_of(accept_encoding);
+    return accepted.gzip >= 0 ? accepted.gzip > 0 : accepted.any > 0;
+}
+
+bool http_brotli_accepted(const char *accept_encoding)
+{
+    struct accepted accepted = accepted_of(accept_encoding);
+    return accepted.brotli > 0 && accepted.brotli >= accepted.gzip;
 }
 
 char *http_gzip_compress(const char *bytes, size_t length, int level, size_t *out_length)

@@ -33,7 +33,8 @@ static void answer_compress(HttpRequest *request)
         return;
     const struct http_route *route = request->match ? request->match->route : NULL;
     bool is_kept = route && route->cache == HTTP_IMMUTABLE;
-    int level = is_kept ? HTTP_GZIP_LEVEL_KEPT : HTTP_GZIP_LEVEL;
+    bool is_page = g_str_has_prefix(answer->content_type, "text/html");
+    int level = is_kept ? HTTP_GZIP_LEVEL_KEPT : is_page ? HTTP_GZIP_LEVEL_PAGE : HTTP_GZIP_LEVEL;
     char *bytes = http_gzip_compress(answer->bytes, answer->length, level, &length);
     if (!bytes)
         return;
@@ -42,7 +43,7 @@ static void answer_compress(HttpRequest *request)
     answer->bytes = bytes;
     answer->length = length;
     answer->is_static = false;
-    answer->is_gzip = true;
+    answer->coding = HTTP_CODING_GZIP;
 }
 
 bool http_answer_begin(HttpRequest *request, unsigned status, const char *content_type)
@@ -83,17 +84,22 @@ void http_answer_share(struct http_answer *answer, GBytes *bytes)
     answer->is_static = true;
 }
 
-void http_respond_static(HttpRequest *request, const char *content_type, const void *bytes,
-                         size_t length)
+void http_respond_static(HttpRequest *request, const struct http_static *content)
 {
     struct http_answer *answer = &request->answer;
-    if (http_not_modified(request, 0, content_type) ||
-        !http_answer_begin(request, 200, content_type))
+    const char *takes = http_request_header(request, "Accept-Encoding");
+    bool is_brotli = content->brotli && http_brotli_accepted(takes);
+    if (http_not_modified(request, 0, content->type) ||
+        !http_answer_begin(request, 200, content->type))
         return;
+    const unsigned char *bytes = is_brotli ? content->brotli : content->bytes;
     answer->bytes = (char *)(gsize)bytes; /* is_static: never written, never freed */
-    answer->length = length;
+    answer->length = is_brotli ? content->brotli_length : content->length;
     answer->is_static = true;
-    answer_compress(request);
+    if (is_brotli)
+        answer->coding = HTTP_CODING_BROTLI;
+    else
+        answer_compress(request);
 }
 
 void http_respond_empty(HttpRequest *request, unsigned status)
@@ -321,8 +327,8 @@ void http_response_each_header(const HttpRequest *request, http_header_fn each, 
     }
     if (answer->content_type)
         each(to, "Content-Type", answer->content_type);
-    if (answer->is_gzip && answer->status != 304)
-        each(to, "Content-Encoding", "gzip");
+    if (answer->coding != HTTP_CODING_IDENTITY && answer->status != 304)
+        each(to, "Content-Encoding", answer->coding == HTTP_CODING_BROTLI ? "br" : "gzip");
     if (answer->etag && (answer->status == 200 || answer->status == 304)) {
         g_autofree char *etag = http_etag_value(answer);
         each(to, "ETag", etag);

@@ -270,12 +270,13 @@ static void draw_changes(Html *html, const struct frame *frame)
  */
 static void draw_band_part(Html *html, const struct frame *frame, const GPtrArray *part)
 {
+    struct chart_pen pen = {0};
     for (guint i = 0; part->len > 1 && i < 2 * part->len; i++) {
         bool is_upper = i < part->len;
         const struct chart_point *point =
             (const struct chart_point *)part->pdata[is_upper ? i : 2 * part->len - 1 - i];
-        chart_path_to(html, i == 0, x_of(frame, point->column),
-                      y_of(frame, is_upper ? point->high : point->low));
+        chart_pen_to(html, &pen, x_of(frame, point->column),
+                     y_of(frame, is_upper ? point->high : point->low));
     }
     if (part->len > 1)
         html_literal(html, "Z");
@@ -347,14 +348,13 @@ static void draw_line(Html *html, const struct frame *frame, const struct chart_
         "<path class=\"stroke\" fill=\"none\" stroke-width=\"1.75\" stroke-linejoin=\"round\"");
     chart_mark_dash(html, line->slot);
     html_literal(html, " d=\"");
-    gboolean is_first = TRUE;
+    struct chart_pen pen = {0};
     guint n_solid = 0;
     for (guint i = 0; i < line->n_points; i++) {
         const struct chart_point *point = &line->points[i];
         if (point->hollow)
             continue;
-        chart_path_to(html, is_first, x_of(frame, point->column), y_of(frame, point->center));
-        is_first = FALSE;
+        chart_pen_to(html, &pen, x_of(frame, point->column), y_of(frame, point->center));
         n_solid++;
     }
     html_literal(html, "\"/>");

@@ -24,6 +24,24 @@ void chart_path_to(Html *html, gboolean is_first, double x, double y)
     write_tenths(html, y);
 }
 
+static double whole_tenths(double value)
+{
+    return isfinite(value) ? round(CLAMP(value, -1e5, 1e5) * 10) : 0;
+}
+
+void chart_pen_to(Html *html, struct chart_pen *pen, double x, double y)
+{
+    struct chart_pen to = {TRUE, whole_tenths(x), whole_tenths(y)};
+    if (pen->is_down)
+        html_literal(html, "l");
+    else
+        html_literal(html, "M");
+    html_coordinate(html, (to.x - pen->x) / 10);
+    html_literal(html, " ");
+    html_coordinate(html, (to.y - pen->y) / 10);
+    *pen = to;
+}
+
 static void circle_path(Html *html, double x, double y, double radius)
 {
     chart_path_to(html, TRUE, x - radius, y);

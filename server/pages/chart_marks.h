@@ -17,3 +17,12 @@ void chart_mark_dash(Html *html, guint slot);
 
 /* "M" (is_first) or "L" with a place, for the attribute d of a path. */
 void chart_path_to(Html *html, gboolean is_first, double x, double y);
+
+/* A line of many points, as steps between their places to the tenth: neighbours' steps are alike,
+ * so that these compress to two thirds of the places, and no error adds up. Zeroed at a line's
+ * begin. */
+struct chart_pen {
+    gboolean is_down;
+    double x, y; /* tenths, whole */
+};
+void chart_pen_to(Html *html, struct chart_pen *pen, double x, double y);

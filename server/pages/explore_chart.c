@@ -108,9 +108,10 @@ static void draw_line(Html *html, const struct explore_line *line,
                        "stroke-linejoin=\"round\"");
     chart_mark_dash(html, line->slot);
     html_literal(html, " d=\"");
+    struct chart_pen pen = {0};
     for (guint i = 0; i < n; i++) {
         const struct explore_point *point = &g_array_index(line->points, struct explore_point, i);
-        chart_path_to(html, i == 0, x_of(frame, point->column), y_of(frame, point->value));
+        chart_pen_to(html, &pen, x_of(frame, point->column), y_of(frame, point->value));
     }
     html_literal(html, "\"/><path class=\"marks\" stroke=\"none\" d=\"");
     for (guint i = first_marked; i < n; i++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the script and the style sheet: node bundle.mjs OUT_DIR. Writes app.js, style.css, icon.svg and web_names.c, which
-// gives each the name it is served under, with the first 12 digits of its SHA-256.
+// Bundles the script and the style sheet: node bundle.mjs OUT_DIR. Writes app.js, style.css, the same as brotli
+// makes them smallest (app.js.br, style.css.br), icon.svg and web_names.c, which gives each the name it is served under, with the first 12 digits of its SHA-256.
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync } from "node:zlib";
 import { build } from "esbuild";
 
 const web = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -20,6 +21,7 @@ await build({
   outdir: out, logLevel: "warning", legalComments: "none",
   banner: { js: notice, css: notice },
 });
+for (const file of ["app.js", "style.css"]) writeFileSync(join(out, `${file}.br`), brotliCompressSync(readFileSync(join(out, file)))); // quality 11
 copyFileSync(join(web, "icon.svg"), join(out, "icon.svg"));
 
 const hashed = (file) => {

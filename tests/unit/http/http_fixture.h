@@ -149,7 +149,10 @@ static inline void handle_asset(HttpRequest *request)
 {
     static const char bytes[] = "body { color: black }\n";
     fixture_of(request);
-    http_respond_static(request, "text/css", bytes, sizeof bytes - 1);
+    static const unsigned char brotli[] = "(in brotli)";
+    http_respond_static(request,
+                        &(struct http_static){"text/css", (const unsigned char *)bytes,
+                                              sizeof bytes - 1, brotli, sizeof brotli - 1});
 }
 
 static inline void handle_gate(HttpRequest *request)

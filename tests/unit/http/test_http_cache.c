@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Entity tags, 304, Cache-Control, and gzip of answers. */
+ * Entity tags, 304, Cache-Control, gzip of answers, and what the build compressed. */
 #include "tests/unit/http/http_fixture.h"
 
 static struct fixture fixture;
@@ -135,6 +135,45 @@ static void test_static(void)
     answer_clear(&answer);
 }
 
+static void assert_coding(const char *accepts, const char *coding, const char *suffix)
+{
+    g_autofree char *headers = g_strdup_printf("Accept-Encoding: %s\r\n", accepts);
+    struct answer answer = get("/assets/style-abc.css", headers);
+    g_autofree char *tag = answer_header(&answer, "ETag");
+    g_test_message("%s", accepts);
+    g_assert_cmpuint(answer.status, ==, 200);
+    assert_header(&answer, "Content-Encoding", coding);
+    assert_header(&answer, "Vary", "Accept-Encoding, Cookie");
+    g_assert_true(g_str_has_suffix(tag, suffix));
+    g_assert_cmpstr(answer_text(&answer), ==, coding ? "(in brotli)" : "body { color: black }\n");
+    answer_clear(&answer);
+    g_autofree char *again = g_strdup_printf("%sIf-None-Match: %s\r\n", headers, tag);
+    answer = get("/assets/style-abc.css", again);
+    g_assert_cmpuint(answer.status, ==, 304);
+    assert_header(&answer, "ETag", tag);
+    assert_header(&answer, "Content-Encoding", NULL);
+    answer_clear(&answer);
+    g_autofree char *other = g_strdup_printf("If-None-Match: %s\r\n", tag);
+    answer = get("/assets/style-abc.css", other); /* one that takes brotli no more has it not */
+    g_assert_cmpuint(answer.status, ==, coding ? 200u : 304u);
+    answer_clear(&answer);
+}
+
+/* What the build compressed goes to those who name brotli, and like gzip no better. */
+static void test_brotli(void)
+{
+    assert_coding("br", "br", "-br\"");
+    assert_coding("gzip, deflate, BR", "br", "-br\"");
+    assert_coding("gzip;q=0.5, br;q=0.5", "br", "-br\"");
+    assert_coding("gzip, br;q=0.9", NULL, "\"");
+    assert_coding("br;q=0", NULL, "\"");
+    assert_coding("brotli", NULL, "\"");
+    assert_coding("*", NULL, "\"");
+    struct answer answer = get("/api/big", "Accept-Encoding: br\r\n");
+    assert_header(&answer, "Content-Encoding", NULL); /* nothing else is made in it */
+    answer_clear(&answer);
+}
+
 /* An answer after a 304 on the same connection: nothing of the first is left in the stream. */
 static void test_304_then_get(void)
 {
@@ -222,6 +261,7 @@ int main(int argc, char **argv)
     g_test_add_func("/http/cache/kept", test_kept);
     g_test_add_func("/http/cache/kept-bounds", test_kept_bounds);
     g_test_add_func("/http/cache/static", test_static);
+    g_test_add_func("/http/cache/brotli", test_brotli);
     g_test_add_func("/http/cache/304-then-get", test_304_then_get);
     fixture_start(&fixture);
     int result = g_test_run();

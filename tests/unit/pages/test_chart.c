@@ -2,6 +2,7 @@
  * The server's drawing: ranges, one point alone, nothing at all, gaps, hostile names; what comes
  * out is well-formed XML. */
 #include "server/pages/chart.h"
+#include "server/pages/chart_marks.h"
 #include "server/pages/chart_spark.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static void test_gaps_and_bands(void)
     g_autofree char *band = path_of(text, "class=\"band\"");
     g_assert_cmpuint(count(band, "Z"), ==, 1); /* only where both ends claim an interval */
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
-    g_assert_cmpuint(count(stroke, "L"), ==, 3); /* the line goes on over a commit without data */
+    g_assert_cmpuint(count(stroke, "l"), ==, 3); /* the line goes on over a commit without data */
     g_assert_null(strstr(text, "class=\"bars\""));
 }
 
@@ -163,7 +164,7 @@ static void test_hollow_points_are_not_joined(void)
     struct chart chart = chart_of(&line, columns, 3);
     g_autofree char *text = draw(&chart);
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
-    g_assert_cmpuint(count(stroke, "L"), ==, 1);
+    g_assert_cmpuint(count(stroke, "l"), ==, 1);
     g_autofree char *hollow = path_of(text, "class=\"hollow\"");
     g_assert_cmpuint(count(hollow, "Z"), ==, 1);
 }
@@ -251,12 +252,12 @@ static void test_axes(void)
     g_autofree char *text = draw(&chart);
     assert_is_well_formed(text);
     g_autofree char *stroke = path_of(text, "class=\"stroke\"");
-    double x[3], y[3];
+    double x[3], y[3]; /* the first place, and the steps from there */
     g_assert_cmpint(
-        sscanf(stroke, "M%lf %lfL%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]), ==,
+        sscanf(stroke, "M%lf %lfl%lf %lfl%lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]), ==,
         6);
-    g_assert_cmpfloat_with_epsilon(y[0] - y[1], y[1] - y[2], 0.02);
-    g_assert_cmpfloat_with_epsilon((x[1] - x[0]) / (x[2] - x[0]), 0.75, 0.001);
+    g_assert_cmpfloat_with_epsilon(y[1], y[2], 0.02);
+    g_assert_cmpfloat_with_epsilon(x[1] / (x[1] + x[2]), 0.75, 0.001);
     points[0].center = -5;
     g_autofree char *negative = draw(&chart);
     assert_is_well_formed(negative);
@@ -313,6 +314,26 @@ static void test_sparkline_is_as_flat_as_its_values(void)
     g_assert_null(strstr(wide, "inf"));
 }
 
+/* After 4000 steps the line is where its last point is, to the tenth. */
+static void test_steps_do_not_drift(void)
+{
+    Html *html = html_new();
+    struct chart_pen pen = {0};
+    for (guint i = 0; i <= 4000; i++)
+        chart_pen_to(html, &pen, 74 + i * 0.24, 100 - i * 0.013);
+    g_autofree char *path = g_string_free(html_finish(html), FALSE);
+    g_auto(GStrv) steps = g_strsplit_set(path, "Ml", -1);
+    double x = 0, y = 0;
+    for (guint i = 1; steps[i]; i++) {
+        char *end;
+        x += g_ascii_strtod(steps[i], &end);
+        y += g_ascii_strtod(end, NULL);
+    }
+    g_assert_cmpuint(g_strv_length(steps), ==, 4002);
+    g_assert_cmpfloat_with_epsilon(x, 74 + 960, 0.051);
+    g_assert_cmpfloat_with_epsilon(y, 100 - 52, 0.051);
+}
+
 static void test_many_columns_keep_their_labels_apart(void)
 {
     g_autofree struct chart_column *columns = g_new0(struct chart_column, 5000);
@@ -339,6 +360,7 @@ int main(int argc, char **argv)
     g_test_add_func("/chart/axes", test_axes);
     g_test_add_func("/chart/sparkline", test_sparkline);
     g_test_add_func("/chart/sparkline-is-flat", test_sparkline_is_as_flat_as_its_values);
+    g_test_add_func("/chart/steps-do-not-drift", test_steps_do_not_drift);
     g_test_add_func("/chart/many-columns", test_many_columns_keep_their_labels_apart);
     return g_test_run();
 }
