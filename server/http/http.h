@@ -261,7 +261,8 @@ struct http_log_entry {
  * as the client sent them. */
 struct http_refusal {
     unsigned status;
-    const char *method, *path, *detail;
+    const char *method, *path; /* "-": of a head that was never whole */
+    const char *detail;
     const Faults *faults; /* or NULL */
 };
 

@@ -113,11 +113,18 @@ bool http_is_api(const HttpRequest *request)
     return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
 }
 
+/* A head that was never whole has neither method nor path. */
+static const char *known(const char *text)
+{
+    return text ? text : "-";
+}
+
 static void tell_refusal(const HttpRequest *request, unsigned status, const char *detail,
                          const Faults *faults)
 {
     const struct http_options *options = &request->server->options;
-    const struct http_refusal refused = {status, request->method, request->path, detail, faults};
+    const struct http_refusal refused = {status, known(request->method), known(request->path),
+                                         detail, faults};
     if (options->refused)
         options->refused(&refused, options->app);
 }
