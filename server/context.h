@@ -21,7 +21,7 @@ struct context {
     RecentNotes *refusals; /* what was refused lately */
     gint draining;         /* atomic: 1 after SIGTERM */
     int64_t started_ms;
-    int64_t query_us; /* that an answer may take to read the store */
+    int64_t query_us;                       /* that an answer may take to read the store */
     struct audit_log *audit;                /* the log of writes */
     struct principal_resolver resolvers[3]; /* who may send what, and an empty one at the end */
     /* SHA-256 of the token of --write-token-file, for signing in with it */

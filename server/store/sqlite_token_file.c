@@ -106,7 +106,7 @@ bool store_token_file_add(StoreTokenFile *file, const struct store_token *token,
 
 /* What is revoked already stays as it is; it is no fault to say it again. */
 static bool token_end(StoreTokenFile *file, int64_t id, const struct store_audit *audit,
-                   GError **error)
+                      GError **error)
 {
     g_autoptr(StoreToken) token = NULL;
     int changed;

@@ -219,8 +219,7 @@ static bool is_signed_in(StoreReader *reader, int64_t id, const char *secret)
     g_autofree char *cookie = secret_print(SECRET_SESSION_PREFIX, id, secret);
     g_autoptr(StoreToken) token = NULL;
     struct store_session session;
-    g_assert_true(
-        store_session_check(reader, cookie, strlen(cookie), &session, &token, NULL));
+    g_assert_true(store_session_check(reader, cookie, strlen(cookie), &session, &token, NULL));
     g_assert_true(session.id == 0 || session.token_id == 0 || token);
     return session.id != 0;
 }
