@@ -26,10 +26,18 @@ static void append_suggestion(GString *text, guint *n_found, const char *name,
     (*n_found)++;
 }
 
+/* Access was decided by the name without its suffix: who is bound to that one project sees no other
+ * whose whole name this is. */
+static bool may_be_whole(const HttpRequest *request, const char *whole)
+{
+    const Principal *principal = http_request_principal(request);
+    return http_request_reads_open(request) || principal_has_project(principal, whole);
+}
+
 static struct store_project *find_whole_project(const HttpRequest *request, StoreSnapshot *snapshot)
 {
     g_autofree char *whole = sheet_whole_name(request, "project");
-    return whole ? store_project_find(snapshot, whole) : NULL;
+    return whole && may_be_whole(request, whole) ? store_project_find(snapshot, whole) : NULL;
 }
 
 bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot)

@@ -135,3 +135,13 @@ test("its own project's name opens nothing that is not of it: no page of the ser
   assert.equal((await form("/p/own/annotations", { remove: annotation! })).status, 404);
   assert.equal((await admin.send("DELETE", `/api/projects/own/annotations/${annotation}`)).status, 404);
 });
+
+test("a name that is another project's whole, and one's own with a suffix, shows one's own", async () => {
+  const all = await Client.of(server, await createToken(server.folder, "--scope", "admin"));
+  await all.store(runDocument({ id: "whole-name", project: "own.json", commit: { sha: sha(1) }, results: [{ bench: "secret-bench", params: {}, metrics: { real_time: { unit: "ns", better: "lower", samples: [1, 2, 3] } } }] }));
+  const own = await Client.of(server, await createToken(server.folder, "--scope", "read", "--project", "own"));
+  const answer = await own.raw("GET", "/p/own.json");
+  assert.equal(answer.status, 200);
+  assert.ok(!answer.text.includes("secret-bench"), answer.text.slice(0, 300));
+  assert.ok((await all.raw("GET", "/p/own.json")).text.includes("secret-bench"), "who may see both gets the whole name");
+});
