@@ -131,6 +131,24 @@ bool api_access_authorize(HttpRequest *request)
     return fits || refuse(request, principal);
 }
 
+const char *api_access_list_project(const HttpRequest *request)
+{
+    const Principal *principal = http_request_principal(request);
+    return principal && principal->project ? principal->project
+                                           : http_request_query(request, "project");
+}
+
+bool api_access_list_open(struct api_list *list, int64_t *out_version, GError **error)
+{
+    const char *project = http_request_query(list->request, "project");
+    *out_version = 0;
+    if (!project || *project)
+        return true;
+    g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
+                        "project: is empty; a project's name would be right");
+    return false;
+}
+
 /* ---- Bound to branches and machines ---- */
 
 static bool forbid(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "schema/run.h"
+#include "server/api/api_list.h"
 #include "server/http/http.h"
 #include "server/store/store.h"
 
@@ -30,3 +31,10 @@ bool api_access_check_names(const HttpRequest *request, const char *project, con
                             const char *branch, GError **error);
 /* A branch that is to be written; ERROR_FORBIDDEN. */
 bool api_access_check_branch(const HttpRequest *request, const char *branch, GError **error);
+
+/* Of which project the lists of tokens and of writes show rows: the principal's, where it has one,
+ * else the query's; NULL: all. */
+const char *api_access_list_project(const HttpRequest *request);
+/* struct api_list_spec's open for them: none of it is in what store_version tells of, and no cache
+ * keeps it. */
+bool api_access_list_open(struct api_list *list, int64_t *out_version, GError **error);

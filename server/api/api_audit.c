@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * /api/audit: the log of writes, newest first: who, when, from where, what, and what came of it. An
  * admin of one project sees the rows of that only. Runs on the request's thread. */
+#include "server/api/api_access.h"
 #include "server/api/api_list.h"
 #include "server/routes.h"
 
 #include "server/store/store_access.h"
 
-/* None of it is in what store_version tells of, and no cache keeps it. */
-static bool open_list(struct api_list *list, int64_t *out_version, GError **error)
-{
-    const char *project = http_request_query(list->request, "project");
-    *out_version = 0;
-    if (!project || *project)
-        return true;
-    g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                        "project: is empty; a project's name would be right");
-    return false;
-}
-
 static bool collect(struct api_list *list, GError **error)
 {
-    const Principal *principal = http_request_principal(list->request);
-    const char *project = principal && principal->project
-                              ? principal->project
-                              : http_request_query(list->request, "project");
+    const char *project = api_access_list_project(list->request);
     int64_t before = list->after ? g_ascii_strtoll(list->after[0], NULL, 10) : 0;
     GPtrArray *rows = store_audits((StoreReader *)http_request_thread(list->request), project,
                                    before, list->limit + 1, error);
@@ -101,7 +87,7 @@ void api_audit_list(HttpRequest *request)
                                               .n_cursor_fields = 1,
                                               .members = columns,
                                               .columns = columns,
-                                              .open = open_list,
+                                              .open = api_access_list_open,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,

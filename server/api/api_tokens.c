@@ -2,6 +2,7 @@
  * /api/tokens: who may do what. An admin of one project sees and makes tokens of that only. A new
  * token is in the answer to its POST and nowhere else. Reading runs on the request's thread; writes
  * are answered on the writer's. */
+#include "server/api/api_access.h"
 #include "server/api/api_body.h"
 #include "server/api/api_list.h"
 #include "server/routes.h"
@@ -11,30 +12,12 @@
 
 /* ---- The list ---- */
 
-static const char *project_wanted(const HttpRequest *request)
-{
-    const Principal *principal = http_request_principal(request);
-    return principal && principal->project ? principal->project
-                                           : http_request_query(request, "project");
-}
-
-/* None of it is in what store_version tells of, and no cache keeps it. */
-static bool open_list(struct api_list *list, int64_t *out_version, GError **error)
-{
-    const char *project = http_request_query(list->request, "project");
-    *out_version = 0;
-    if (!project || *project)
-        return true;
-    g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_SYNTAX,
-                        "project: is empty; a project's name would be right");
-    return false;
-}
-
 static bool collect(struct api_list *list, GError **error)
 {
     int64_t after = list->after ? g_ascii_strtoll(list->after[0], NULL, 10) : 0;
-    GPtrArray *tokens = store_tokens((StoreReader *)http_request_thread(list->request),
-                                     project_wanted(list->request), after, list->limit + 1, error);
+    GPtrArray *tokens =
+        store_tokens((StoreReader *)http_request_thread(list->request),
+                     api_access_list_project(list->request), after, list->limit + 1, error);
     if (!tokens)
         return false;
     g_ptr_array_unref(list->items);
@@ -126,7 +109,7 @@ void api_tokens_list(HttpRequest *request)
                                               .n_cursor_fields = 1,
                                               .members = columns,
                                               .columns = columns,
-                                              .open = open_list,
+                                              .open = api_access_list_open,
                                               .collect = collect,
                                               .write_json = row_json,
                                               .write_csv = row_csv,

@@ -81,29 +81,32 @@ static bool say_benchmark(StoreSnapshot *snapshot, const struct store_benchmark 
     return true;
 }
 
-static void answer(HttpRequest *request, const char *name, const struct said *said)
+/* Of the project as a whole where `benchmark` is NULL. */
+static void answer(HttpRequest *request, StoreSnapshot *snapshot,
+                   const struct store_project *project, const struct store_benchmark *benchmark)
 {
-    Html *html = html_new();
-    badge_write(html, name, said->text, said->tone);
-    http_respond(request, 200, HTTP_SVG, html_finish(html));
+    http_response_embeddable(request, NULL);
+    if (http_not_modified(request, store_version(snapshot, project), HTTP_SVG))
+        return;
+    g_autoptr(GError) error = NULL;
+    struct said said = {NULL, BADGE_UNKNOWN};
+    if (benchmark ? say_benchmark(snapshot, benchmark, &said, &error)
+                  : say_project(snapshot, project, &said, &error)) {
+        Html *html = html_new();
+        badge_write(html, benchmark ? benchmark->name : project->name, said.text, said.tone);
+        http_respond(request, 200, HTTP_SVG, html_finish(html));
+    } else {
+        http_respond_error(request, error, NULL);
+    }
+    g_free(said.text);
 }
 
 void page_badge(HttpRequest *request)
 {
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
-    if (!project)
-        return;
-    http_response_embeddable(request, NULL);
-    if (http_not_modified(request, store_version(snapshot, project), HTTP_SVG))
-        return;
-    g_autoptr(GError) error = NULL;
-    struct said said = {NULL, BADGE_UNKNOWN};
-    if (say_project(snapshot, project, &said, &error))
-        answer(request, project->name, &said);
-    else
-        http_respond_error(request, error, NULL);
-    g_free(said.text);
+    if (project)
+        answer(request, snapshot, project, NULL);
 }
 
 void page_badge_bench(HttpRequest *request)
@@ -112,16 +115,6 @@ void page_badge_bench(HttpRequest *request)
     const struct store_project *project = snapshot ? page_find_project(request, snapshot) : NULL;
     const struct store_benchmark *benchmark =
         project ? page_find_benchmark(request, project) : NULL;
-    if (!benchmark)
-        return;
-    http_response_embeddable(request, NULL);
-    if (http_not_modified(request, store_version(snapshot, project), HTTP_SVG))
-        return;
-    g_autoptr(GError) error = NULL;
-    struct said said = {NULL, BADGE_UNKNOWN};
-    if (say_benchmark(snapshot, benchmark, &said, &error))
-        answer(request, benchmark->name, &said);
-    else
-        http_respond_error(request, error, NULL);
-    g_free(said.text);
+    if (benchmark)
+        answer(request, snapshot, project, benchmark);
 }

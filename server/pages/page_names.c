@@ -26,18 +26,18 @@ static void append_suggestion(GString *text, guint *n_found, const char *name,
     (*n_found)++;
 }
 
-/* Access was decided by the name without its suffix: who is bound to that one project sees no other
- * whose whole name this is. */
-static bool may_be_whole(const HttpRequest *request, const char *whole)
+/* Access was decided by the name in the path without its suffix: who is bound to that one project
+ * is shown no other whose whole name this is, nor the names of others. */
+static bool may_see(const HttpRequest *request, const char *project)
 {
-    const Principal *principal = http_request_principal(request);
-    return http_request_reads_open(request) || principal_has_project(principal, whole);
+    return http_request_reads_open(request) ||
+           principal_has_project(http_request_principal(request), project);
 }
 
 static struct store_project *find_whole_project(const HttpRequest *request, StoreSnapshot *snapshot)
 {
     g_autofree char *whole = sheet_whole_name(request, "project");
-    return whole && may_be_whole(request, whole) ? store_project_find(snapshot, whole) : NULL;
+    return whole && may_see(request, whole) ? store_project_find(snapshot, whole) : NULL;
 }
 
 bool page_project_is_whole(const HttpRequest *request, StoreSnapshot *snapshot)
@@ -68,6 +68,32 @@ bool page_machine_is_whole(const HttpRequest *request, StoreSnapshot *snapshot)
     return find_whole_machine(request, snapshot) != NULL;
 }
 
+/* The 404 of a name, with those of `known` (NULL: none) that come close. */
+static void respond_not_found(HttpRequest *request, const char *says, const char *name,
+                              const GPtrArray *known, const char *(*name_of)(gconstpointer item))
+{
+    g_autoptr(GString) text = g_string_new(says);
+    guint n_found = 0;
+    for (guint i = 0; known && i < known->len; i++)
+        append_suggestion(text, &n_found, name, name_of(known->pdata[i]));
+    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+}
+
+static const char *name_of_project(gconstpointer item)
+{
+    return ((const struct store_project *)item)->name;
+}
+
+static const char *name_of_benchmark(gconstpointer item)
+{
+    return ((const struct store_benchmark *)item)->name;
+}
+
+static const char *name_of_machine(gconstpointer item)
+{
+    return ((const struct store_machine *)item)->name;
+}
+
 struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *snapshot)
 {
     const char *name = http_request_segment(request, "project");
@@ -75,14 +101,9 @@ struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *sna
     project = project ? project : store_project_find(snapshot, name);
     if (project)
         return project;
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "No project is called “%s”.", name);
-    guint n_found = 0;
-    const GPtrArray *projects = store_projects(snapshot);
-    for (guint i = 0; i < projects->len; i++)
-        append_suggestion(text, &n_found, name,
-                          ((const struct store_project *)g_ptr_array_index(projects, i))->name);
-    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    g_autofree char *says = g_strdup_printf("No project is called “%s”.", name);
+    respond_not_found(request, says, name, may_see(request, NULL) ? store_projects(snapshot) : NULL,
+                      name_of_project);
     return NULL;
 }
 
@@ -94,14 +115,9 @@ struct store_benchmark *page_find_benchmark(HttpRequest *request,
     benchmark = benchmark ? benchmark : store_benchmark_find(project, name);
     if (benchmark)
         return benchmark;
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "Project “%s” has no benchmark “%s”.", project->name, name);
-    guint n_found = 0;
-    for (guint i = 0; i < project->benchmarks->len; i++)
-        append_suggestion(
-            text, &n_found, name,
-            ((const struct store_benchmark *)g_ptr_array_index(project->benchmarks, i))->name);
-    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    g_autofree char *says =
+        g_strdup_printf("Project “%s” has no benchmark “%s”.", project->name, name);
+    respond_not_found(request, says, name, project->benchmarks, name_of_benchmark);
     return NULL;
 }
 
@@ -112,14 +128,8 @@ struct store_machine *page_find_machine(HttpRequest *request, StoreSnapshot *sna
     machine = machine ? machine : store_machine_find(snapshot, name);
     if (machine)
         return machine;
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "No machine is called “%s”.", name);
-    guint n_found = 0;
-    const GPtrArray *machines = store_machines(snapshot);
-    for (guint i = 0; i < machines->len; i++)
-        append_suggestion(text, &n_found, name,
-                          ((const struct store_machine *)g_ptr_array_index(machines, i))->name);
-    http_respond_status(request, 404, "%s%s", text->str, n_found > 0 ? "?" : "");
+    g_autofree char *says = g_strdup_printf("No machine is called “%s”.", name);
+    respond_not_found(request, says, name, store_machines(snapshot), name_of_machine);
     return NULL;
 }
 
