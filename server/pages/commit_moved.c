@@ -32,12 +32,12 @@ static bool is_moved(const struct comparison_row *row)
 static bool write_spark(Html *html, const struct commit_view *view,
                         const struct comparison_row *row, GError **error)
 {
-    double values[RECENT_COMMITS_MAX + 1];
+    double values[RECENT_COMMITS + 1];
     guint n = 0, n_before = 0, marked = G_MAXUINT;
     g_autoptr(GArray) points = recent_runs_points(view->recent, view->snapshot, row->series, error);
     if (!points)
         return false;
-    for (guint i = 0; i < points->len && n < RECENT_COMMITS_MAX; i++) {
+    for (guint i = 0; i < points->len && n < RECENT_COMMITS; i++) {
         const struct commit_point *point = &g_array_index(points, struct commit_point, i);
         marked = point->position == view->commit->position ? n : marked;
         n_before += point->position < view->commit->position ? 1 : 0;

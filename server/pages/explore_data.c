@@ -310,11 +310,9 @@ static bool read_runs(const struct columns *columns, const struct store_series *
 /* What 100 % is: the first value, or the median of those before the newest. NaN: nothing. */
 static double base_of(const GArray *values, enum explore_normalise normalise)
 {
-    if (values->len == 0)
-        return (double)NAN;
-    if (normalise == EXPLORE_TO_FIRST)
-        return g_array_index(values, struct commit_point, 0).center;
     const struct recent_reference reference = recent_reference_of(values);
+    if (normalise == EXPLORE_TO_FIRST)
+        return recent_first_base(values);
     return reference.n < RECENT_REFERENCE_MIN ? (double)NAN : reference.value;
 }
 

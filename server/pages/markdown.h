@@ -10,6 +10,9 @@
  * nothing. */
 void markdown_append_text(GString *out, const char *text);
 
+/* Appends an address, so that it stands between the parentheses of a link; `path` is encoded. */
+void markdown_append_address(GString *out, const char *origin, const char *path);
+
 /* Appends [text](origin path); `path` begins with "/" and is encoded. Of another one only the text
  * is written. */
 void markdown_append_link(GString *out, const char *text, const char *origin, const char *path);

@@ -2,7 +2,8 @@
  * Benchmarks × the last commits of a machine, in the matrix page (?view=commits): each cell the
  * difference to the row's reference, with a sign where it is more than noise, and a link to that
  * point of the trend. `machine`, `commits`, `metric`, `bench`, `q`, `param.NAME` and `page` in the
- * address. A page reads LAYOUT_PAGE_ROWS series of RECENT_COMMITS_MAX points each at most. */
+ * address. A page reads LAYOUT_PAGE_ROWS series at most, and of each the points of the columns and
+ * of the RECENT_REFERENCE_COMMITS before them. */
 #include "server/pages/matrix_view.h"
 
 #include "server/pages/link.h"
@@ -254,13 +255,14 @@ static const struct store_machine *machine_of(const struct matrix_view *view)
 static void table_open(struct commits_table *table, const struct matrix_view *view)
 {
     *table = (struct commits_table){.view = view, .machine = machine_of(view)};
-    table->recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
+    guint n = (guint)g_ascii_strtoull(count_of(view->request), NULL, 10);
+    table->recent =
+        recent_runs_new(view->project, view->branch, G_MAXUINT, n + RECENT_REFERENCE_COMMITS);
     table->commits =
         table->machine ? recent_runs_commits(table->recent, table->machine) : g_ptr_array_new();
     table->series = table->machine
                         ? series_choice_read(view->request, view->project, table->machine)
                         : g_ptr_array_new();
-    guint n = (guint)g_ascii_strtoull(count_of(view->request), NULL, 10);
     if (table->commits->len > n)
         g_ptr_array_set_size(table->commits, (int)n);
 }

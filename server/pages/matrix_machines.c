@@ -303,7 +303,7 @@ static void table_open(struct machines_table *table, const struct matrix_view *v
                                      .machines = machines_of(series),
                                      .columns = g_ptr_array_new(),
                                      .cases = cases_of(series)};
-    table->recent = recent_runs_new(view->project, view->branch, G_MAXUINT);
+    table->recent = recent_runs_new(view->project, view->branch, G_MAXUINT, RECENT_COMMITS);
     table->reference = take_reference(view, table->machines);
     choose_columns(table);
 }

@@ -88,8 +88,9 @@ static bool render(HttpRequest *request, StoreSnapshot *snapshot, const struct s
         errors ? commit_verdicts_read(snapshot, results->runs, error) : NULL;
     if (!verdicts)
         return false;
-    g_autoptr(RecentRuns) recent = recent_runs_new(
-        commit->project, trend_branch_of(commit->project, NULL), commit->position + COMMIT_AFTER);
+    g_autoptr(RecentRuns) recent =
+        recent_runs_new(commit->project, trend_branch_of(commit->project, NULL),
+                        commit->position + COMMIT_AFTER, RECENT_COMMITS);
     const struct commit_view view = {request, snapshot, commit, results, errors, verdicts, recent};
     return render_view(&view, sheet_form_of(request, false), out, error);
 }

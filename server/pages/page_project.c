@@ -75,8 +75,8 @@ static bool write_parts(Html *html, struct project_view *view, GError **error)
     }
     if (!judged_note_read(view->snapshot, view->project->series, &note, error))
         return false;
-    g_autoptr(RecentRuns) recent =
-        recent_runs_new(view->project, trend_branch_of(view->project, NULL), G_MAXUINT);
+    g_autoptr(RecentRuns) recent = recent_runs_new(
+        view->project, trend_branch_of(view->project, NULL), G_MAXUINT, RECENT_COMMITS);
     view->note = &note;
     view->recent = recent;
     if (!project_changes_write(html, view, error) || !project_renames_write(html, view, error) ||
@@ -136,7 +136,7 @@ static Sheet *render_sheet(HttpRequest *request, StoreSnapshot *snapshot,
     if (!pulse || !judged_note_read(snapshot, project->series, &note, error))
         return NULL;
     g_autoptr(RecentRuns) recent =
-        recent_runs_new(project, trend_branch_of(project, NULL), G_MAXUINT);
+        recent_runs_new(project, trend_branch_of(project, NULL), G_MAXUINT, RECENT_COMMITS);
     view.pulse = pulse;
     view.note = &note;
     view.recent = recent;

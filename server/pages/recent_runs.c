@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define RUNS_MAX (4 * RECENT_COMMITS_MAX) /* of a machine that are asked for a point */
+#define RUNS_OF_COMMIT 4u /* of a machine, on average, that are asked for a point */
 
 /* Of one machine, newest commit first. */
 struct recent_machine {
@@ -66,19 +66,20 @@ static struct chains chains_of(RecentRuns *recent, const struct store_project *p
 }
 
 /* True where the machine has enough commits now. */
-static bool take(struct recent_machine *machine, struct store_run *run)
+static bool take(struct recent_machine *machine, struct store_run *run, guint n_commits_max)
 {
-    if (machine->last != run->commit && machine->n_commits >= RECENT_COMMITS_MAX)
+    if (machine->last != run->commit && machine->n_commits >= n_commits_max)
         return false;
     bool is_new = machine->last != run->commit;
     machine->n_commits += is_new ? 1 : 0;
     machine->last = run->commit;
-    if (machine->runs->len < RUNS_MAX)
+    if (machine->runs->len < RUNS_OF_COMMIT * n_commits_max)
         g_ptr_array_add(machine->runs, run);
-    return is_new && machine->n_commits == RECENT_COMMITS_MAX;
+    return is_new && machine->n_commits == n_commits_max;
 }
 
-RecentRuns *recent_runs_new(const struct store_project *project, const char *branch, guint position)
+RecentRuns *recent_runs_new(const struct store_project *project, const char *branch, guint position,
+                            guint n_commits_max)
 {
     RecentRuns *recent = g_new0(RecentRuns, 1);
     recent->branch = branch;
@@ -93,7 +94,7 @@ RecentRuns *recent_runs_new(const struct store_project *project, const char *bra
             struct store_run *run = (struct store_run *)project->runs->pdata[i - 1];
             struct recent_machine *machine =
                 (struct recent_machine *)g_hash_table_lookup(recent->machines, run->machine);
-            n_open -= take(machine, run) ? 1 : 0;
+            n_open -= take(machine, run, n_commits_max) ? 1 : 0;
         }
     }
     g_free(chains.first);
@@ -204,4 +205,19 @@ struct recent_reference recent_reference_of(const GArray *points)
     if (reference.value != 0 && last->censored == 0)
         reference.ratio = (last->center - reference.value) / fabs(reference.value);
     return reference;
+}
+
+bool recent_is_base(const struct commit_point *point)
+{
+    return !point->flagged && point->censored == 0 && point->center != 0 && isfinite(point->center);
+}
+
+double recent_first_base(const GArray *points)
+{
+    for (guint i = 0; i < points->len; i++) {
+        const struct commit_point *point = &g_array_index(points, struct commit_point, i);
+        if (recent_is_base(point))
+            return point->center;
+    }
+    return (double)NAN;
 }

@@ -189,6 +189,16 @@ void series_choice_search(Html *html, const HttpRequest *request)
     html_literal(html, "></div>");
 }
 
+/* The address without this one of the pairs, on its first page. */
+static char *link_without(const GPtrArray *pairs, const struct http_pair *without)
+{
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
+    for (guint i = 0; i < pairs->len; i++)
+        if (pairs->pdata[i] != without)
+            g_ptr_array_add(kept, pairs->pdata[i]);
+    return link_query(kept, "page", NULL);
+}
+
 void series_choice_form_end(Html *html, const HttpRequest *request)
 {
     const GPtrArray *pairs = http_request_query_pairs(request);
@@ -199,7 +209,7 @@ void series_choice_form_end(Html *html, const HttpRequest *request)
         if (!*pair->value || !(is_param || strcmp(pair->name, "bench") == 0))
             continue;
         const char *name = is_param ? pair->name + strlen(PARAM_PREFIX) : "benchmark";
-        g_autofree char *url = link_query(pairs, pair->name, NULL);
+        g_autofree char *url = link_without(pairs, pair);
         html_literal(html, "<a class=\"button\"");
         html_url(html, "href", url);
         html_print(html, " aria-label=\"Without %s %s\">%s %s ×</a>", name, pair->value, name,

@@ -46,7 +46,7 @@ char series_now_noise_class(const struct store_level *level)
 
 static void write_trend(Html *html, const SeriesNow *now)
 {
-    double values[RECENT_COMMITS_MAX];
+    double values[RECENT_COMMITS];
     guint n = 0;
     for (guint i = 0; i < now->points->len && n < G_N_ELEMENTS(values); i++)
         values[n++] = g_array_index(now->points, struct commit_point, i).center;

@@ -3,9 +3,7 @@
  * for that place first, and as text of this page then. */
 #include "server/pages/share.h"
 
-#include <string.h>
-
-#define MARKDOWN_SPECIAL "\\[]()*_`<>!#|~"
+#include "server/pages/markdown.h"
 
 char *share_badge_path(const char *project, const char *bench)
 {
@@ -19,36 +17,15 @@ char *share_badge_path(const char *project, const char *bench)
     return g_string_free(g_steal_pointer(&path), FALSE);
 }
 
-static void append_markdown(GString *out, const char *text)
-{
-    for (const char *at = text; *at; at++) {
-        if (strchr(MARKDOWN_SPECIAL, *at))
-            g_string_append_c(out, '\\');
-        g_string_append_c(out, *at);
-    }
-}
-
-/* Parentheses would end a link of Markdown's. */
-static void append_address(GString *out, const char *origin, const char *path)
-{
-    g_string_append(out, origin);
-    for (const char *at = path; *at; at++) {
-        if (*at == '(' || *at == ')')
-            g_string_append_printf(out, "%%%02X", (unsigned)(unsigned char)*at);
-        else
-            g_string_append_c(out, *at);
-    }
-}
-
 /* "[![name](picture)](page)" */
 static char *markdown_of(const struct share *share, const char *origin, const char *picture)
 {
     g_autoptr(GString) text = g_string_new("[![");
-    append_markdown(text, share->name);
+    markdown_append_text(text, share->name);
     g_string_append(text, "](");
-    append_address(text, origin, picture);
+    markdown_append_address(text, origin, picture);
     g_string_append(text, ")](");
-    append_address(text, origin, share->page);
+    markdown_append_address(text, origin, share->page);
     g_string_append_c(text, ')');
     return g_string_free(g_steal_pointer(&text), FALSE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A page in its other forms. Every page is also JSON, CSV and Markdown, by the suffix .json, .csv
- * or .md of its address (of / it is /index.json …), or by ?as=json, csv, md, which is the way where
- * the name that the address ends in ends so itself: a name wins over a suffix. A page that has them
+ * A page in its other forms. Every page of results is also JSON, CSV and Markdown, by the suffix
+ * .json, .csv or .md of its address (of / it is /index.json …), or by ?as=json, csv, md, which is
+ * the way where the name that the address ends in ends so itself: a name wins over a suffix. A page
+ * that has them
  *
  *  1. stands in server/routes.h as PAGE(ROUTE, pattern, handler), and with its four paths in
  *     schema/openapi.yaml;

@@ -54,8 +54,7 @@ void trend_norm_first(TrendData *data)
         line->base = (double)NAN;
         for (guint k = 0; k < line->points->len && isnan(line->base); k++) {
             const struct trend_point *point = &g_array_index(line->points, struct trend_point, k);
-            bool is_base = !point->hollow && !point->value.flagged && point->value.censored == 0 &&
-                           point->value.center != 0 && isfinite(point->value.center);
+            bool is_base = !point->hollow && recent_is_base(&point->value);
             if (is_base && point->column >= data->view_first && point->column < data->view_end)
                 line->base = point->value.center;
         }

@@ -31,6 +31,8 @@ static void test_text(void)
     assert_text("[x](javascript:y)", "\\[x\\](javascript:y)");
     assert_text("![x](y)", "\\!\\[x\\](y)");
     assert_text("two\n# lines\r\n\tof", "two \\# lines of");
+    assert_text("fixes https://forge.example/1", "fixes https<!-- -->://forge.example/1");
+    assert_text("closes GH-12, gh-x", "closes GH<!-- -->-12, gh-x");
     assert_text("fixes #12, @you", "fixes \\#<!-- -->12, \\@<!-- -->you");
     assert_text("µs ≤ 3", "µs ≤ 3");
 }

@@ -27,7 +27,8 @@ static const struct store_project *project_of(StoreSnapshot *snapshot)
 static GArray *points_of(StoreSnapshot *snapshot, int64_t series_id, guint position)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(RecentRuns) recent = recent_runs_new(project_of(snapshot), "main", position);
+    g_autoptr(RecentRuns) recent =
+        recent_runs_new(project_of(snapshot), "main", position, RECENT_COMMITS);
     GArray *points =
         recent_runs_points(recent, snapshot, store_series_by_id(snapshot, series_id), &error);
     g_assert_no_error(error);
@@ -55,7 +56,7 @@ static void test_last_commits_in_their_order(void)
     g_autoptr(StoreReader) reader = must_read(fixture.store);
     StoreSnapshot *snapshot = must_begin(reader);
     g_autoptr(GArray) all = points_of(snapshot, 1, G_MAXUINT);
-    g_assert_cmpuint(all->len, ==, RECENT_COMMITS_MAX);
+    g_assert_cmpuint(all->len, ==, RECENT_COMMITS);
     for (guint i = 0; i < all->len; i++)
         g_assert_cmpfloat(center_at(all, i), ==, 103.0 + 20 + i);
     g_autoptr(GArray) early = points_of(snapshot, 1, 9);
@@ -63,7 +64,13 @@ static void test_last_commits_in_their_order(void)
     g_assert_cmpfloat(center_at(early, 9), ==, 103.0 + 9);
     g_autoptr(GArray) other = points_of(snapshot, 2, G_MAXUINT);
     g_assert_cmpuint(other->len, ==, 1);
-    g_autoptr(RecentRuns) recent = recent_runs_new(project_of(snapshot), "main", G_MAXUINT);
+    g_autoptr(RecentRuns) recent =
+        recent_runs_new(project_of(snapshot), "main", G_MAXUINT, RECENT_COMMITS);
+    g_autoptr(RecentRuns) more =
+        recent_runs_new(project_of(snapshot), "main", G_MAXUINT, RECENT_COMMITS + 15);
+    g_autoptr(GArray) longer =
+        recent_runs_points(more, snapshot, store_series_by_id(snapshot, 1), NULL);
+    g_assert_cmpuint(longer->len, ==, RECENT_COMMITS + 15);
     const struct store_machine *box = store_machine_find(snapshot, "box");
     g_assert_cmpuint(recent_runs_before(recent, box, 30)->commit->position, ==, 29);
     g_assert_null(recent_runs_before(recent, box, 3));
@@ -103,6 +110,19 @@ static void test_reference(void)
     g_assert_cmpfloat_with_epsilon(reference.ratio, 0.1, 1e-12);
     add_point(points, 0, false, -1); /* a bound tells no distance */
     g_assert_true(isnan(recent_reference_of(points).ratio));
+}
+
+static void test_first_base(void)
+{
+    g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(struct commit_point));
+    g_assert_true(isnan(recent_first_base(points)));
+    add_point(points, 900, true, 0);
+    add_point(points, 900, false, 1);
+    add_point(points, 0, false, 0);
+    g_assert_true(isnan(recent_first_base(points)));
+    add_point(points, 70, false, 0);
+    add_point(points, 80, false, 0);
+    g_assert_cmpfloat(recent_first_base(points), ==, 70);
 }
 
 static void test_noise_class(void)
@@ -194,6 +214,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/recent-runs/last-commits-in-their-order", test_last_commits_in_their_order);
     g_test_add_func("/recent-runs/reference", test_reference);
+    g_test_add_func("/recent-runs/first-base", test_first_base);
     g_test_add_func("/series-now/noise-class", test_noise_class);
     g_test_add_func("/project-pulse/geometric-mean", test_pulse);
     return g_test_run();
