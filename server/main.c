@@ -160,6 +160,7 @@ static void signals_await(const sigset_t *ending, const Config *config, HttpTls 
              number == SIGINT ? "SIGINT" : "SIGTERM");
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_DFL);
+    signal(SIGHUP, SIG_IGN); /* nothing is read again any more, and it must not end what drains */
     pthread_sigmask(SIG_UNBLOCK, ending, NULL);
 }
 
@@ -344,6 +345,9 @@ static int serve(const Config *config, GError **error)
     if (config->command == CONFIG_DEMO && !demo_make(store, work, error)) {
         work_release(work);
         http_server_stop(http);
+        g_clear_pointer(&work, work_stop);
+        g_clear_pointer(&store,
+                        store_close); /* what it still writes is told to the log of writes */
         return 1;
     }
     bool ipv6 = strchr(config->listen_host, ':') != NULL;

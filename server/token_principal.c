@@ -67,11 +67,19 @@ static void note_use(TokenPrincipals *principals, const struct store_token *toke
 
 /* ---- Resolving ---- */
 
+/* Of what the store said against a credential, which it takes: a disk that fails refuses nobody. */
+static enum principal_answer refused_or_failed(GError *fault, GError **error)
+{
+    bool is_refused = g_error_matches(fault, BREAKEVEN_ERROR, ERROR_UNAUTHORIZED);
+    g_propagate_error(error, fault);
+    return is_refused ? PRINCIPAL_REFUSED : PRINCIPAL_FAILED;
+}
+
 static enum principal_answer principal_of(TokenPrincipals *principals, struct store_token *token,
                                           Principal **out, GError **error)
 {
     unsigned scopes;
-    if (!principal_scopes_parse(token->scopes, &scopes, error))
+    if (!principal_scopes_parse(token->scopes ? token->scopes : "", &scopes, error))
         return PRINCIPAL_REFUSED;
     Principal *principal = g_new0(Principal, 1);
     principal->who = store_token_name(token);
@@ -90,10 +98,12 @@ static enum principal_answer resolve_cookie(TokenPrincipals *principals, StoreRe
                                             const struct principal_credential *credential,
                                             Principal **out, GError **error)
 {
+    GError *fault = NULL;
     g_autoptr(StoreToken) token = NULL;
     struct store_session session;
-    if (!store_session_check(reader, credential->text, credential->length, &session, &token, error))
-        return PRINCIPAL_REFUSED;
+    if (!store_session_check(reader, credential->text, credential->length, &session, &token,
+                             &fault))
+        return refused_or_failed(fault, error);
     if (session.id == 0)
         return PRINCIPAL_NOT_MINE;
     bool is_shared = !token && principals->has_write_token &&
@@ -116,10 +126,11 @@ enum principal_answer token_principal_resolve(const struct principal_credential 
 {
     TokenPrincipals *principals = user;
     StoreReader *reader = thread;
+    GError *fault = NULL;
     g_autoptr(StoreToken) token = NULL;
     if (credential->is_cookie)
         return resolve_cookie(principals, reader, credential, out, error);
-    if (!store_token_check(reader, credential->text, credential->length, &token, error))
-        return PRINCIPAL_REFUSED;
+    if (!store_token_check(reader, credential->text, credential->length, &token, &fault))
+        return refused_or_failed(fault, error);
     return token ? principal_of(principals, token, out, error) : PRINCIPAL_NOT_MINE;
 }

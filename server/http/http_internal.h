@@ -234,6 +234,7 @@ struct http_request {
     unsigned retry_seconds;  /* of Retry-After; 0: HTTP_RETRY_SECONDS */
     Principal *principal;    /* or NULL; of the event thread until the handler begins */
     char *principal_refused; /* why the credential that was sent is none; or NULL */
+    GError *principal_fault; /* why it could not be found out; or NULL */
     bool is_ambient;         /* a browser sends that credential by itself */
     bool reads_open;         /* everybody may read this */
     bool tokens_exist;       /* where it was asked */

@@ -66,6 +66,7 @@ void http_principal_clear(HttpRequest *request)
 {
     g_clear_pointer(&request->principal, principal_free);
     g_clear_pointer(&request->principal_refused, g_free);
+    g_clear_error(&request->principal_fault);
     g_clear_pointer(&request->note_project, g_free);
     g_clear_pointer(&request->note_detail, g_free);
 }
@@ -123,7 +124,9 @@ static void resolve(HttpRequest *request, const struct principal_credential *cre
         return;
     for (; resolver && resolver->resolve && answer == PRINCIPAL_NOT_MINE; resolver++)
         answer = resolver->resolve(credential, thread, resolver->user, &request->principal, &error);
-    if (answer == PRINCIPAL_REFUSED && !credential->is_cookie)
+    if (answer == PRINCIPAL_FAILED)
+        request->principal_fault = g_steal_pointer(&error);
+    else if (answer == PRINCIPAL_REFUSED && !credential->is_cookie)
         request->principal_refused = g_strdup(error ? error->message : "the token is not taken");
     else if (!request->principal && !credential->is_cookie)
         request->principal_refused =
@@ -256,6 +259,10 @@ bool http_principal_refuses(HttpRequest *request, bool proxied)
     const char *why;
     struct access_facts facts = facts_of(request, proxied);
     find_principal(request, &facts);
+    if (request->principal_fault) {
+        http_respond_error(request, request->principal_fault, NULL);
+        return true;
+    }
     request->is_write = facts.writes && facts.needs != HTTP_READ;
     request->reads_open = reads_are_open(request, &facts);
     facts.reads_open = request->reads_open;
@@ -364,11 +371,16 @@ static const char *project_of(const HttpRequest *request)
 }
 
 /* Twice: before the handler begins, without a status, so that no write is done of which the log
- * knows nothing; and when it was answered. Once where it was refused. */
+ * knows nothing; and when it was answered. Once where it was refused, and on a route that is open
+ * to everybody, where it counts as refused unless its handler noted what it did: whoever has no
+ * token cannot fill the log. */
 void http_principal_audit(HttpRequest *request, bool is_end)
 {
     const struct http_options *options = &request->server->options;
-    if (!request->is_write || !options->audit || (is_end && !request->answer.given))
+    bool is_open =
+        request->match && request->match->route && request->match->route->access == HTTP_OPEN;
+    bool is_nothing = is_end ? !request->answer.given : is_open;
+    if (!request->is_write || !options->audit || is_nothing)
         return;
     struct http_audit_entry entry = {
         .request_id = request->id,
@@ -380,7 +392,7 @@ void http_principal_audit(HttpRequest *request, bool is_end)
         .address = http_request_client_address(request),
         .token_id = request->principal ? request->principal->token_id : 0,
         .status = is_end ? request->answer.status : 0,
-        .is_refused = is_end && !request->is_begun,
+        .is_refused = is_end && !request->is_begun && !(is_open && request->note_detail),
     };
     request->is_begun = request->is_begun || !is_end;
     options->audit(&entry, options->app);

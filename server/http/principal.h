@@ -77,6 +77,7 @@ struct principal_credential {
 enum principal_answer {
     PRINCIPAL_NOT_MINE, /* another kind of credential: the next resolver is asked */
     PRINCIPAL_FOUND,    /* *out is set, the caller's */
+    PRINCIPAL_FAILED,   /* it could not be found out: error says why, the answer is of its kind */
     PRINCIPAL_REFUSED   /* of this kind, but expired, revoked, forged: error says why, in words that
                            hold nothing of the credential; the answer is 401 with it */
 };

@@ -207,8 +207,11 @@ void page_sign_in_post(HttpRequest *request)
     char *secret = fine ? secret_new(&error) : NULL;
     if (secret)
         begin_session(request, &session, secret, back);
-    else
+    else if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_UNAUTHORIZED) ||
+             g_error_matches(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN))
         answer(request, 401, back, error->message);
+    else
+        http_respond_error(request, error, NULL);
 }
 
 /* ---- Signing out ---- */

@@ -74,11 +74,14 @@ void sqlite_access_reader_free(SqliteAccessReader *reader)
     g_free(reader);
 }
 
+/* A text that memory ran out for reads as NULL, and that as "all": such a row is an error. */
 static bool finish(const SqliteAccessReader *reader, sqlite3_stmt *statement, int code,
                    GError **error)
 {
-    bool fine = code == SQLITE_DONE || code == SQLITE_ROW;
-    if (!fine)
+    bool fine = code == SQLITE_DONE;
+    if (code == SQLITE_ROW)
+        fine = sqlite_row_is_whole(statement, error);
+    else if (!fine)
         sqlite_fail(reader->db, "read who may do what", error);
     sqlite3_reset(statement);
     return fine;
@@ -130,7 +133,10 @@ bool sqlite_access_token(SqliteAccessReader *reader, int64_t id, struct store_to
     sqlite_bind(statement, "i", id);
     int code = sqlite3_step(statement);
     *out = code == SQLITE_ROW ? token_of_row(statement) : NULL;
-    return finish(reader, statement, code, error);
+    bool fine = finish(reader, statement, code, error);
+    if (!fine)
+        g_clear_pointer(out, store_token_free);
+    return fine;
 }
 
 bool sqlite_access_session(SqliteAccessReader *reader, int64_t id, struct store_session *out,

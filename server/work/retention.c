@@ -233,11 +233,19 @@ static GPtrArray *projects_with_rules(Retention *retention)
     return names;
 }
 
+/* Since the machine started, what it slept included: after a night's suspend no clock was set. */
+static int64_t boot_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
 /* A wall clock that was set ahead by more than a day makes everything old at once, and what is
  * removed does not come back when the clock is set right: it gets a day for that. */
 static bool is_held(Retention *retention)
 {
-    int64_t now_us = g_get_monotonic_time(), gap_us = g_get_real_time() - now_us;
+    int64_t now_us = boot_us(), gap_us = g_get_real_time() - now_us;
     int64_t leap_us = gap_us - retention->clock_gap_us;
     if (retention->options.now_ms)
         return false;
@@ -302,7 +310,7 @@ Retention *retention_start(const struct retention_options *options, GError **err
     retention->store = options->store;
     retention->options = *options;
     retention->reader = reader;
-    retention->clock_gap_us = g_get_real_time() - g_get_monotonic_time();
+    retention->clock_gap_us = g_get_real_time() - boot_us();
     pthread_mutex_init(&retention->mutex, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
