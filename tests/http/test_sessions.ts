@@ -81,6 +81,14 @@ test("what is no token, may only submit, is revoked or too long, is refused; the
   }
 });
 
+test("who has no token cannot fill the log of writes", async () => {
+  const signIns = async () => (await client.raw("GET", "/api/audit?limit=1000", { headers: { Authorization: `Bearer ${admin}` } })).json.audit.filter((row: { path: string }) => /^\/sign-/.test(row.path)).length as number;
+  const before = await signIns();
+  for (let i = 0; i < 150; i++) await postForm(client, i % 2 ? "/sign-in" : "/sign-out", { token: "nothing" }, {});
+  const more = (await signIns()) - before;
+  assert.ok(more > 0 && more <= 120, `${more} rows of 150 requests`); // 60 a minute, and a minute may end meanwhile
+});
+
 test("another site's page signs nobody in or out, whatever it knows", async () => {
   const form = formToken((await client.raw("GET", "/sign-in")).text); // anybody can get one
   const { cookie } = await enter(ada);
