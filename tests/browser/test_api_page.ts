@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { type Server, startServer } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { assertLooks, launch, open } from "./support/browser";
 
 let server: Server;
 let browser: Browser;
@@ -18,16 +18,7 @@ after(async () => {
   await server.stop();
 });
 
-for (const [width, height] of [[1440, 900], [390, 844]] as const)
-  for (const colorScheme of ["light", "dark"] as const)
-    test(`the contract's page at ${width} px, ${colorScheme}`, async () => {
-      const { page, assertClean, close } = await open(browser, server.origin, "/api.html", { viewport: { width, height }, colorScheme });
-      assert.equal(await overflow(page), 0);
-      if ((width > 1000) === (colorScheme === "light")) assert.deepEqual(await accessibilityFaults(page), []);
-      await shoot(page, `api-${width}-${colorScheme}`);
-      assertClean();
-      await close();
-    });
+test("the contract's page: on every width, in light and dark, for axe-core", () => assertLooks(browser, { name: "api", path: "/api.html", origin: server.origin }));
 
 test("without script all of the contract is there, and every link of the page leads somewhere", async () => {
   const contract = await (await fetch(`${server.origin}/api/openapi.json`)).json();

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { assertLooks, launch, open, shoot, unfold } from "./support/browser";
 import { send } from "./support/history";
 import { BENCH, END, judged, main, postSteps, PROJECT, runOf, SIDE, STEP_AT, UP_AT } from "./support/steps";
 
@@ -182,19 +182,8 @@ test("a project leads to its inbox; an empty one says what was looked at", async
   await close();
 });
 
-for (const colorScheme of ["light", "dark"] as const)
-  for (const width of [1440, 390])
-    test(`every page that tells changes is clean for axe-core: ${colorScheme}, ${width} px`, async () => {
-      for (const [name, path] of Object.entries(PAGES)) {
-        const { page, assertClean, close } = await open(browser, server.origin, path, { colorScheme, viewport: { width, height: 900 } });
-        await page.locator("details").evaluateAll((all) => all.forEach((one) => ((one as HTMLDetailsElement).open = true)));
-        assert.deepEqual(await accessibilityFaults(page), [], name);
-        assert.equal(await overflow(page), 0, name);
-        await shoot(page, `changes-${name}-${colorScheme}-${width}`);
-        assertClean();
-        await close();
-      }
-    });
+for (const [name, path] of Object.entries(PAGES))
+  test(`${name}: on every width, in light and dark, for axe-core`, () => assertLooks(browser, { name: `changes-${name}`, path, origin: server.origin, ready: unfold }));
 
 test("without script every page tells the same", async () => {
   const told = { three: /4 faster.*10 slower.*▼ regressed/s, changes: /▼ worse.*confirmed.*open/s, compare: /10 slower.*▼ regressed/s, commit: /10 slower, 10 unchanged/, found: /▼ \+1[0-3]\.\d %.*▼ worse/s };

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { assertLooks, launch, open } from "./support/browser";
 import { COMMITS, postHistory, PROJECT, UNMEASURED } from "./support/history";
 import type { History } from "./support/history";
 
@@ -78,13 +78,5 @@ test("a choice goes into the address and takes effect at once; nothing moves whe
   await close();
 });
 
-for (const [width, scheme] of [[1440, "light"], [768, "dark"], [390, "light"], [390, "dark"]] as const)
-  test(`at ${width} px in ${scheme} it does not scroll sideways, and axe-core objects to nothing`, async () => {
-    const { page, assertClean, close } = await open(browser, server.origin, PATH, { colorScheme: scheme, viewport: { width, height: 900 } });
-    await page.locator(".mini canvas").first().waitFor();
-    await shoot(page, `explore-${width}-${scheme}`);
-    assert.equal(await overflow(page), 0);
-    assert.deepEqual(await accessibilityFaults(page), []);
-    assertClean();
-    await close();
-  });
+test("on every width, in light and dark, for axe-core", () =>
+  assertLooks(browser, { name: "explore", path: PATH, origin: server.origin, ready: (page) => page.locator(".mini canvas").first().waitFor() }));

@@ -8,7 +8,7 @@ import type { Browser } from "playwright-core";
 import { Client, result, runDocument, sha } from "../http/support/client";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { accessibilityFaults, assertLooks, launch, open, overflow, shoot } from "./support/browser";
 
 let server: Server, empty: Server, browser: Browser, series: string;
 
@@ -40,21 +40,12 @@ after(async () => {
   await Promise.all([server?.stop(), empty?.stop()]);
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  for (const width of [1440, 768, 390]) {
-    test(`at ${width} px in ${scheme} nothing scrolls sideways${width === 768 ? "" : ", and axe-core objects to nothing"}`, async () => {
-      const pages: [string, string, Server][] = [["machine", "/m/desk", server], ["machine-huge", "/m/huge", server], ["machine-small", "/m/board", server], ["machines", "/m", server], ["machines-empty", "/m", empty], ["status", "/status", server]];
-      for (const [name, path, of] of pages) {
-        const { page, assertClean, close } = await open(browser, of.origin, path, { colorScheme: scheme, viewport: { width, height: 900 } });
-        await shoot(page, `${name}-${width}-${scheme}`);
-        assert.equal(await overflow(page), 0, `${name} scrolls sideways`);
-        if (width !== 768) assert.deepEqual(await accessibilityFaults(page), [], name);
-        assertClean();
-        await close();
-      }
-    });
-  }
-}
+const PAGES: [string, string, () => Server][] = [
+  ["machine", "/m/desk", () => server], ["machine-huge", "/m/huge", () => server], ["machine-small", "/m/board", () => server],
+  ["machines", "/m", () => server], ["machines-empty", "/m", () => empty], ["status", "/status", () => server],
+];
+for (const [name, path, of] of PAGES)
+  test(`${name}: on every width, in light and dark, for axe-core`, () => assertLooks(browser, { name, path, origin: of().origin }));
 
 test("the topology is one picture with a sentence, and unfolds into words by keyboard", async () => {
   const { page, assertClean, close } = await open(browser, server.origin, "/m/desk", { javaScriptEnabled: false });

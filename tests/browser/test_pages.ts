@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { assertLooks, launch, open, type Look, overflow, shoot } from "./support/browser";
 import { BENCH, COMMITS, MACHINE, postHistory, PROJECT, run, send } from "./support/history";
 import type { History } from "./support/history";
 
@@ -188,26 +188,11 @@ test("assets are immutable, and their names hold their content's hash", async ()
   assert.equal((await fetch(`${server.origin}/assets/app.000000000000.js`)).status, 404);
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  for (const width of [1440, 768, 390]) {
-    test(`every page at ${width} px in ${scheme}: no sideways scroll${width === (scheme === "dark" ? 1440 : 390) ? ", nothing that axe-core objects to" : ""}`, async () => {
-      const pages: [string, string, number][] = [
-        ["home", "/", 200], ["project", `/p/${PROJECT}`, 200], ["trend", `/p/${PROJECT}/b/${BENCH}`, 200],
-        ["trend-point", `/p/${PROJECT}/b/${BENCH}?branches=1&at=${history.main[30]!.sha}&line=1`, 200],
-        ["commit", `/p/${PROJECT}/c/${last()}`, 200], ["unmeasured", `/p/${PROJECT}/c/${history.main[7]!.sha}`, 200], ["missing", "/p/breakeve", 404],
-        ["matrix", `/p/${PROJECT}/matrix`, 200], ["explore", `/p/${PROJECT}/explore`, 200],
-        ["machine-history", `/m/${MACHINE}`, 200],
-      ];
-      for (const [name, path, status] of pages) {
-        const { page, assertClean, close } = await open(browser, server.origin, path, { status, colorScheme: scheme, viewport: { width, height: 900 } });
-        if (name.startsWith("trend")) await page.locator("#chart canvas").waitFor();
-        if (name === "trend-point") await page.locator("#point svg.strip").waitFor();
-        await shoot(page, `${name}-${width}-${scheme}`);
-        assert.equal(await overflow(page), 0, `${name} scrolls sideways`);
-        if (width === (scheme === "dark" ? 1440 : 390)) assert.deepEqual(await accessibilityFaults(page), [], name);
-        assertClean();
-        await close();
-      }
-    });
-  }
-}
+const looks: [string, () => string, Partial<Look>?][] = [
+  ["home", () => "/"], ["project", () => `/p/${PROJECT}`], ["trend", () => `/p/${PROJECT}/b/${BENCH}`, { ready: (page) => page.locator("#chart canvas").waitFor() }],
+  ["trend-point", () => `/p/${PROJECT}/b/${BENCH}?branches=1&at=${history.main[30]!.sha}&line=1`, { ready: (page) => page.locator("#point svg.strip").waitFor() }],
+  ["commit", () => `/p/${PROJECT}/c/${last()}`], ["unmeasured", () => `/p/${PROJECT}/c/${history.main[7]!.sha}`], ["missing", () => "/p/breakeve", { status: 404 }],
+  ["matrix", () => `/p/${PROJECT}/matrix`], ["explore", () => `/p/${PROJECT}/explore`], ["machine-history", () => `/m/${MACHINE}`],
+];
+for (const [name, path, more] of looks)
+  test(`${name}: on every width, in light and dark, for axe-core`, () => assertLooks(browser, { name, path: path(), origin: server.origin, ...more }));

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startServer } from "../http/support/server";
 import type { Server } from "../http/support/server";
-import { accessibilityFaults, launch, open, overflow, shoot } from "./support/browser";
+import { accessibilityFaults, assertLooks, launch, open, overflow } from "./support/browser";
 import { send } from "./support/history";
 import { BENCH, END, judged, main, MACHINE, postSteps, PROJECT, runOf, SIDE, STEP_AT } from "./support/steps";
 
@@ -145,18 +145,8 @@ test("finding takes words of name, parameters, machine and metric; what is not t
 
 const PAGES = { home: "/", project: `/p/${PROJECT}?open=${BENCH}`, found: `/p/${PROJECT}?q=fifo`, commit: `/p/${PROJECT}/c/${main[STEP_AT]!.sha}`, changed: `/p/${PROJECT}/c/${SIDE.sha}` };
 
-for (const colorScheme of ["light", "dark"] as const)
-  test(`axe-core finds nothing on them in ${colorScheme}, on a desk and a phone`, async () => {
-    for (const [name, path] of Object.entries(PAGES))
-      for (const width of [1440, 768, 390]) {
-        const { page, assertClean, close } = await open(browser, server.origin, path, { colorScheme, viewport: { width, height: 900 } });
-        assert.equal(await overflow(page), 0, `${name} ${width}`);
-        if (width !== 768) assert.deepEqual(await accessibilityFaults(page), [], `${name} ${width}`);
-        await shoot(page, `steps-${name}-${width}-${colorScheme}`);
-        assertClean();
-        await close();
-      }
-  });
+for (const [name, path] of Object.entries(PAGES))
+  test(`${name}: on every width, in light and dark, for axe-core`, () => assertLooks(browser, { name: `steps-${name}`, path, origin: server.origin }));
 
 test("enlarged four times, in forced colours and with reduced motion they hold; nothing shifts while they load", async () => {
   for (const [name, path] of Object.entries(PAGES)) {

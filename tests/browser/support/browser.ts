@@ -30,8 +30,9 @@ export async function open(browser: Browser, origin: string, path: string, optio
   return { page, assertClean: () => assert.deepEqual(faults, []), close: () => context.close() };
 }
 
-/** Kept beside the built programs, for whoever wants to look. */
+/** With BREAKEVEN_SHOTS=1, kept beside the built programs in build/…/shots, for whoever wants to look: a picture takes as long as a page. */
 export async function shoot(page: Page, name: string): Promise<void> {
+  if (process.env["BREAKEVEN_SHOTS"] !== "1") return;
   const folder = join(dirname(process.env["BREAKEVEN_BIN_DIR"] ?? "."), "shots");
   mkdirSync(folder, { recursive: true });
   const size = await page.evaluate(() => ({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight }));
@@ -48,6 +49,29 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     return violations.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)}: ${node.failureSummary.slice(0, 300)}`));
   });
 }
+
+export interface Look { name: string; path: string; origin: string; status?: number; ready?(page: Page): Promise<unknown> }
+
+const LOOKS = [[390, "light"], [768, "light"], [1440, "dark"]] as const;
+
+/** A page on a phone, a tablet and a desk, in light and in dark: it does not scroll sideways, and axe-core objects to nothing. Light and dark
+ *  differ in colours alone, and a tablet has a phone's or a desk's elements, so axe-core looks twice. */
+export async function assertLooks(browser: Browser, { name, path, origin, status = 200, ready }: Look): Promise<void> {
+  const { page, assertClean, close } = await open(browser, origin, path, { status, colorScheme: "light" });
+  for (const [width, colorScheme] of LOOKS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await ready?.(page);
+    await shoot(page, `${name}-${width}-${colorScheme}`);
+    assert.equal(await overflow(page), 0, `${name} scrolls sideways at ${width} px`);
+    if (width !== 768) assert.deepEqual(await accessibilityFaults(page), [], `${name} at ${width} px in ${colorScheme}`);
+  }
+  assertClean();
+  await close();
+}
+
+/** With every fold open, what is in them is looked at, too. */
+export const unfold = (page: Page): Promise<unknown> => page.locator("details").evaluateAll((all) => all.forEach((one) => ((one as HTMLDetailsElement).open = true)));
 
 /** How far the page itself can be scrolled sideways; what scrolls inside a box does not count. */
 export function overflow(page: Page): Promise<number> {
