@@ -359,7 +359,8 @@ GArray *matrix_efficiency(const Matrix *matrix, const struct matrix_bench *bench
 {
     GArray *points = g_array_new(FALSE, FALSE, sizeof(struct efficiency_point));
     double cores = matrix_cores(threads, effective_cpus);
-    for (guint r = 0; r < bench->rows->len && strcmp(bench->metric, RATE) == 0; r++) {
+    guint n_rows = effective_cpus > 0 && strcmp(bench->metric, RATE) == 0 ? bench->rows->len : 0;
+    for (guint r = 0; r < n_rows; r++) {
         const struct matrix_row *row = (const struct matrix_row *)g_ptr_array_index(bench->rows, r);
         const struct matrix_cell *cell = &row->cells[executor];
         const char *cost = matrix_param(row->like, TASK_COST);

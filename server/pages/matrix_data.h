@@ -56,7 +56,7 @@ double matrix_row_best(const Matrix *matrix, const struct matrix_row *row,
 /* Efficiency of an executor in a benchmark at a number of threads ("" where it has none), against
  * task cost, ascending: cores = min(threads, effective_cpus), of an executor without threads
  * effective_cpus. Array of struct efficiency_point; empty where there is no plain call to compare
- * with. Bounds are left out. */
+ * with, or where effective_cpus is 0: not told. Bounds are left out. */
 GArray *matrix_efficiency(const Matrix *matrix, const struct matrix_bench *bench, guint executor,
                           const char *threads, double effective_cpus);
 

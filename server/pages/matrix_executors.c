@@ -63,21 +63,43 @@ static const struct store_machine *choose_machine(const GPtrArray *machines, con
     return machines->len > 0 ? (const struct store_machine *)g_ptr_array_index(machines, 0) : NULL;
 }
 
-/* A fact of the newest environment; 1 where it is not told. */
-static double effective_cpus_of(StoreSnapshot *snapshot, const struct store_machine *machine)
+/* Of the commit's latest run on the machine that tells where it was measured; NULL: of none. */
+static const char *environment_of(const CommitResults *results, const struct store_machine *machine)
 {
-    g_autoptr(GPtrArray) environments = store_machine_environments(snapshot, machine, NULL);
-    const struct store_environment *newest =
-        environments && environments->len > 0
-            ? (const struct store_environment *)g_ptr_array_index(environments, 0)
-            : NULL;
-    g_autoptr(GPtrArray) facts = newest ? run_params_parse(newest->facts_json) : NULL;
+    for (guint i = results->runs->len; i > 0; i--) {
+        const struct store_run *run =
+            (const struct store_run *)g_ptr_array_index(results->runs, i - 1);
+        if (run->machine == machine && run->environment_digest)
+            return run->environment_digest;
+    }
+    return NULL;
+}
+
+static double cpus_in(const char *facts_json)
+{
+    g_autoptr(GPtrArray) facts = run_params_parse(facts_json);
     for (guint i = 0; facts && i < facts->len; i++) {
         const struct run_param *fact = (const struct run_param *)g_ptr_array_index(facts, i);
         if (strcmp(fact->name, "effective_cpus") == 0)
             return MAX(1, g_ascii_strtod(fact->value, NULL));
     }
-    return 1;
+    return 0;
+}
+
+/* A fact of the environment in which the commit was measured; 0 where it is not told. */
+static double effective_cpus_of(StoreSnapshot *snapshot, const CommitResults *results,
+                                const struct store_machine *machine)
+{
+    const char *digest = environment_of(results, machine);
+    g_autoptr(GPtrArray) environments =
+        digest ? store_machine_environments(snapshot, machine, NULL) : NULL;
+    for (guint i = 0; environments && i < environments->len; i++) {
+        const struct store_environment *environment =
+            (const struct store_environment *)g_ptr_array_index(environments, i);
+        if (strcmp(environment->digest, digest) == 0)
+            return cpus_in(environment->facts_json);
+    }
+    return 0;
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -168,7 +190,13 @@ static void write_where(Html *html, const struct matrix_cells *cells)
     layout_commit(html, cells->commit);
     html_literal(html, " ");
     layout_subject(html, cells->commit);
-    html_print(html, " · %s, %.0f CPUs</p>", cells->machine->name, cells->effective_cpus);
+    html_print(html, " · %s, ", cells->machine->name);
+    if (cells->effective_cpus > 0)
+        html_print(html, "%.0f %s</p>", cells->effective_cpus,
+                   cells->effective_cpus > 1 ? "CPUs" : "CPU");
+    else
+        html_literal(html, "which did not tell how many CPUs its processes may use "
+                           "(<code>effective_cpus</code>): no efficiency can be told</p>");
 }
 
 static void write_bench(Html *html, const struct matrix_cells *cells,
@@ -235,7 +263,8 @@ bool matrix_cells_open(struct matrix_cells *cells, const struct matrix_view *vie
     cells->machines = results ? machines_of(results) : g_ptr_array_new();
     cells->machine = choose_machine(cells->machines, http_request_query(view->request, "machine"));
     cells->matrix = cells->machine ? matrix_new(results, cells->machine) : NULL;
-    cells->effective_cpus = cells->machine ? effective_cpus_of(view->snapshot, cells->machine) : 1;
+    cells->effective_cpus =
+        cells->machine ? effective_cpus_of(view->snapshot, results, cells->machine) : 0;
     return true;
 }
 

@@ -128,7 +128,8 @@ bool matrix_executors_sheet(Sheet *sheet, const struct matrix_view *view, GError
     guint n = benches ? benches->len : 0;
     sheet_fact(sheet, "commit", "Commit", cells.commit ? cells.commit->sha : NULL);
     sheet_fact(sheet, "machine", "Machine", cells.machine ? cells.machine->name : NULL);
-    sheet_fact_integer(sheet, "effective_cpus", "CPUs", (int64_t)cells.effective_cpus);
+    if (cells.effective_cpus > 0)
+        sheet_fact_integer(sheet, "effective_cpus", "CPUs", (int64_t)cells.effective_cpus);
     sheet_table(sheet, "cells", "Cells", cell_columns, SHEET_ROWS);
     for (guint i = 0; i < n; i++)
         write_cells(sheet, cells.matrix, (const struct matrix_bench *)benches->pdata[i]);

@@ -46,7 +46,8 @@ struct matrix_cells {
     const struct store_machine *machine; /* NULL with it */
     GPtrArray *machines;                 /* const struct store_machine *: of the commit */
     Matrix *matrix;                      /* NULL with it */
-    double effective_cpus;
+    double
+        effective_cpus; /* where the commit was measured; 0: not told, and no efficiency with it */
 };
 /* As the address asks for; clear it after. False with an error, and nothing to clear. */
 bool matrix_cells_open(struct matrix_cells *cells, const struct matrix_view *view, GError **error);

@@ -84,9 +84,20 @@ test("Arrow's table of 2019 is a line on request", async () => {
   const cells = curve(text, "Arrow 2019 (8-core AMD)");
   assert.equal(cells[3], "45.6 %");
   assert.match(text, /ARROW-4177/);
-  await client.store(runDocument({ id: "three", project: "three", results: [cell("direct", 0, 1000, 9), cell("direct", 0, 2000, 5), cell("fifo", 3, 1000, 4), cell("fifo", 3, 2000, 4)] }));
+  await client.store(runDocument({ id: "three", project: "three", machine: { name: "four", environment: { effective_cpus: 4 } }, results: [cell("direct", 0, 1000, 9), cell("direct", 0, 2000, 5), cell("fifo", 3, 1000, 4), cell("fifo", 3, 2000, 4)] }));
   const none = await client.get("/p/three/matrix?reference=arrow-2019");
   assert.match(none.text, /has no row at 3 threads/);
+});
+
+test("CPUs are those of where the commit was measured; where they are not told, no efficiency is told", async () => {
+  const cells = [cell("direct", 0, 1000, 990000), cell("fifo", 2, 1000, 500000), cell("direct", 0, 100000, 9990), cell("fifo", 2, 100000, 15000)];
+  const at = (n: number, environment: object) => runDocument({ id: `moved-${n}`, project: "moved", commit: { ...runDocument().commit, sha: sha(900 + n) }, machine: { name: "one", environment }, results: cells });
+  for (const [n, environment] of [{ effective_cpus: 2 }, { effective_cpus: 1 }, { kernel: "6.1" }].entries()) await client.store(at(n, environment));
+  const told = async (n: number) => (await client.get(`/p/moved/matrix?commit=${sha(900 + n)}`)).text;
+  assert.match(await told(0), /one, 2 CPUs<.*half of 2 cores at 2 threads/s);
+  assert.match(await told(1), /one, 1 CPU<.*half of 1 core at 2 threads/s);
+  assert.match(await told(2), /one, which did not tell how many CPUs/);
+  assert.doesNotMatch(await told(2), /METG\(50 %\), the smallest/);
 });
 
 test("commit and machine are chosen by the address; what is not there is said", async () => {
