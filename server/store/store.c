@@ -421,6 +421,13 @@ static bool open_parts(Store *store, GError **error)
     return start_threads(store, error);
 }
 
+/* What goes wrong while the store is opened is about a file, whichever statement met it. */
+static void name_file(const char *path, GError **error)
+{
+    if (error && *error && !strstr((*error)->message, path))
+        g_prefix_error(error, "%s: ", path);
+}
+
 Store *store_open(const struct store_options *options, GError **error)
 {
     g_autofree char *path = store_path_of(options->url, error);
@@ -443,6 +450,7 @@ Store *store_open(const struct store_options *options, GError **error)
     pthread_condattr_destroy(&attributes);
     if (open_parts(store, error))
         return store;
+    name_file(store->path, error);
     store_destroy(store);
     return NULL;
 }

@@ -2,6 +2,7 @@
 // Every step of the store's work on the disk fails once: the k-th write, flush, change of length, opening, for k = 1, 2, … until a pass meets no
 // failure any more. A run that got 201 is there, one that did not can be sent again, and what is refused is said with 503 or 507.
 import assert from "node:assert/strict";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +10,13 @@ import { after, before, test } from "node:test";
 import { postAlone } from "../http/support/client";
 import { type Server, startServer } from "../http/support/server";
 import { assertAllThere, assertWhole, command, makeRun, type Posted, storeUrl } from "./support/acknowledged";
-import { length } from "./support/length";
+import { figure, length } from "./support/length";
+import { filesOf } from "./support/power";
 import { Control, ERRNO, KIND, shimEnvironment } from "./support/shim";
 
 const CHANGES = KIND.write | KIND.sync | KIND.truncate;
-const STEPS_MAX = 400;
-const STRIDE = length(5, 1); // not every step of a start, where each step takes a start
+const STEPS_MAX = 2000;
+const STRIDE = length(13, 1), BACKUP_STRIDE = length(20, 1); // not every step of a start and of a backup in the short version, where each takes a start
 
 let root: string, folder: string;
 let control: Control;
@@ -35,6 +37,19 @@ after(async () => {
   control.close();
   await rm(root, { recursive: true, force: true });
 });
+
+/** Lets step 1, 1 + stride, … fail, until none is there any more to fail. `act` gets one of them; the number of steps that there are. */
+async function failEachStep(stride: number, kinds: number, code: number, act: (k: number) => Promise<number>): Promise<number> {
+  let last = 0;
+  for (let k = 1, calm = 0; calm < 2; k += stride) {
+    assert.ok(k < STEPS_MAX, "it takes ever more steps");
+    control.arm(k, kinds, code);
+    const hits = await act(k);
+    calm = hits === 0 ? calm + 1 : 0;
+    if (hits > 0) last = k;
+  }
+  return last;
+}
 
 const next = (): Posted => makeRun(`e-${serial}`, serial++);
 
@@ -57,20 +72,15 @@ for (const [name, code, refusal] of [["an I/O error", ERRNO.EIO, /503/], ["a ful
   test(`${name} at every step of an upload`, { timeout: 600_000 }, async (t) => {
     t.after(() => server?.child.kill("SIGKILL"));
     server = await startServer({ folder, env });
-    let k = 1;
-    for (let calm = 0; calm < 3; k++) {
-      assert.ok(k < STEPS_MAX, "an upload takes ever more steps");
-      control.arm(k, CHANGES, code);
-      calm = (await postPast(refusal)) === 0 ? calm + 1 : 0;
-    }
-    assert.ok(k > 5, `only ${k} steps failed`);
+    const steps = await failEachStep(1, CHANGES, code, () => postPast(refusal));
+    assert.ok(steps > 5, `only ${steps} steps failed`);
     await assertAllThere(server, all);
     await server.stop({ keep: true });
     server = await startServer({ folder });
     await assertAllThere(server, all);
     await server.stop({ keep: true });
     assertWhole(folder);
-    console.log(`${name}: ${k - 4} steps of an upload failed, one after the other`);
+    figure(`${name} at each of ${steps} steps of an upload: none acknowledged and lost`);
   });
 
 test("a disk that stays bad, or turns read-only, refuses until it is good again", { timeout: 120_000 }, async () => {
@@ -97,39 +107,42 @@ test("a failure at every step of a start: it says so and ends, and the next star
   const gone = new Promise((resolve) => server!.child.once("exit", resolve));
   server.child.kill("SIGKILL");
   await gone;
-  let failed = 0, k = 1;
-  for (let calm = 0; calm < 2 && k < STEPS_MAX; k += STRIDE) {
-    control.arm(k, CHANGES | KIND.open | KIND.read | KIND.name, ERRNO.EIO);
+  const killed = filesOf(folder);
+  let failed = 0;
+  const last = await failEachStep(STRIDE, CHANGES | KIND.open | KIND.read | KIND.name, ERRNO.EIO, async (k) => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    for (const [path, bytes] of killed) writeFileSync(path, bytes);
     const start = command(["migrate", "--store", storeUrl(folder)], env);
     const hits = control.disarm();
-    calm = hits === 0 ? calm + 1 : 0;
-    assert.ok(start.code === 0 || start.code === 1, `step ${k}: ${start.code} ${start.err}`);
+    assert.ok(start.code === 0 || (start.code === 1 && hits > 0), `step ${k}: ${start.code} ${start.err}`);
     if (start.code === 1) {
       failed++;
       assert.match(start.err, /store\.db/, `step ${k}`);
       assert.match(start.err, /disk|cannot|error/i, `step ${k}`);
     }
-  }
+    return hits;
+  });
   assert.ok(failed > 3, `only ${failed} starts failed`);
   server = await startServer({ folder });
   await assertAllThere(server, all);
   await server.stop({ keep: true });
   assertWhole(folder);
-  console.log(`${failed} of the steps of a start failed, each said what`);
+  figure(`an I/O error at each ${STRIDE > 1 ? `${STRIDE}th ` : ""}of ${last} steps of a start: ${failed} starts refused, each said what, the next was fine`);
 });
 
 test("a failure at every step of a backup leaves nothing that looks like one", { timeout: 600_000 }, async () => {
   let failed = 0;
-  for (let k = 1, calm = 0; calm < 2 && k < STEPS_MAX * 4; k += STRIDE * length(4, 1)) {
-    control.arm(k, CHANGES | KIND.open | KIND.name, ERRNO.ENOSPC);
+  const last = await failEachStep(BACKUP_STRIDE, CHANGES | KIND.open | KIND.name, ERRNO.ENOSPC, async (k) => {
     const to = join(folder, `copy-${k}`);
     const done = command(["backup", to, "--store", storeUrl(folder)], env);
     const hits = control.disarm();
-    calm = hits === 0 ? calm + 1 : 0;
     const check = command(["check", "--store", `sqlite:${to}`]);
     assert.equal(check.code, done.code, `step ${k}: the backup says ${done.code} ${done.err}, its file ${check.out}${check.err}`);
+    assert.ok(done.code === 0 || hits > 0, `step ${k}: nothing failed, and yet: ${done.err}`);
     if (done.code !== 0) failed++;
     await rm(to, { force: true });
-  }
-  assert.ok(failed > 3);
+    return hits;
+  });
+  assert.ok(failed > 3, `only ${failed} backups failed`);
+  figure(`a full disk at each ${BACKUP_STRIDE > 1 ? `${BACKUP_STRIDE}th ` : ""}of ${last} steps of a backup: ${failed} said so, and left no file that looks like one`);
 });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a test is: tests/run --long sets BREAKEVEN_LONG=1.
+// How long a test is: tests/run --long sets BREAKEVEN_LONG=1. And what it found out, as a line that can be put into a table.
+import { appendFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export const isLong = process.env.BREAKEVEN_LONG === "1";
 
@@ -23,4 +26,11 @@ export function seedOf(fallback: number): number {
   const seed = said > 0 ? said : isLong ? Date.now() % 1e9 : fallback;
   console.log(`seed ${seed} (BREAKEVEN_SEED repeats it)`);
   return seed;
+}
+
+/** Prints a figure; where BREAKEVEN_FIGURES names a file, it is added there, too, whatever becomes of what tests print. */
+export function figure(text: string): void {
+  const line = `${basename(fileURLToPath(import.meta.url)).replace(/\.m?js$/, "")}: ${text}`;
+  console.log(`figure: ${line}`);
+  if (process.env.BREAKEVEN_FIGURES) appendFileSync(process.env.BREAKEVEN_FIGURES, `${line}\n`);
 }
