@@ -8,6 +8,7 @@
 #pragma once
 
 #include "server/http/http.h"
+#include "server/http/http_client_table.h"
 #include "server/http/http_router.h"
 #include "server/http/http_tls.h"
 #include <gnutls/abstract.h>
@@ -139,11 +140,8 @@ struct http_answers {
 /* See http_clients.c. Under `lock`. */
 struct http_clients {
     pthread_mutex_t lock;
-    GHashTable *by_name; /* struct http_client * */
-    GQueue order;        /* the same, most recently seen first; owned */
+    struct http_client_table table;
 };
-#define HTTP_CLIENT_BURST_SECONDS 10 /* so many seconds' requests may come at once */
-#define HTTP_PAYERS_MAX           2u /* an address, and whom its token stands for */
 
 struct http_server {
     struct http_options options; /* its strings are copies */
@@ -226,20 +224,18 @@ struct http_request {
     GPtrArray *pairs;
     struct http_body body;
     struct http_answer answer;
-    struct http_client *payers[HTTP_PAYERS_MAX]; /* http_clients.c */
-    guint n_payers;
-    bool exempt;             /* from clients' limits: it comes from this machine */
-    bool pays_upload;        /* counts among the uploads of its payers */
-    bool is_upload;          /* … and among the server's */
-    unsigned retry_seconds;  /* of Retry-After; 0: HTTP_RETRY_SECONDS */
-    Principal *principal;    /* or NULL; of the event thread until the handler begins */
-    char *principal_refused; /* why the credential that was sent is none; or NULL */
-    GError *principal_fault; /* why it could not be found out; or NULL */
-    bool is_ambient;         /* a browser sends that credential by itself */
-    bool reads_open;         /* everybody may read this */
-    bool tokens_exist;       /* where it was asked */
-    bool is_write;           /* of which the log of writes is to tell */
-    bool is_begun;           /* that log knows of it: its handler began */
+    struct http_client *payer; /* whose share it takes of; NULL: it comes from this machine */
+    bool pays_upload;          /* counts among the uploads of its payer */
+    bool is_upload;            /* … and among the server's */
+    unsigned retry_seconds;    /* of Retry-After; 0: HTTP_RETRY_SECONDS */
+    Principal *principal;      /* or NULL; of the event thread until the handler begins */
+    char *principal_refused;   /* why the credential that was sent is none; or NULL */
+    GError *principal_fault;   /* why it could not be found out; or NULL */
+    bool is_ambient;           /* a browser sends that credential by itself */
+    bool reads_open;           /* everybody may read this */
+    bool tokens_exist;         /* where it was asked */
+    bool is_write;             /* of which the log of writes is to tell */
+    bool is_begun;             /* that log knows of it: its handler began */
     char form_token[2 * HTTP_DIGEST_BYTES + 1]; /* of a session; else empty */
     char *note_project, *note_detail;           /* for the log of writes; or NULL */
     char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
@@ -277,6 +273,7 @@ bool http_refusal_at_head(HttpRequest *request); /* true: answered; the body nee
 void http_refusal_send_raw(HttpRequest *request);
 
 /* http_principal.c: who sends it, and whether they may. */
+void http_principal_find(HttpRequest *request, bool proxied);
 bool http_principal_refuses(HttpRequest *request, bool proxied); /* true: answered */
 bool http_principal_owns_form(HttpRequest *request);             /* false: answered */
 void http_principal_clear(HttpRequest *request);
@@ -345,15 +342,14 @@ guint http_connections_evict(struct http_loop *loop, guint wanted);
 void http_connections_scan(struct http_loop *loop, gint64 now_us); /* deadlines */
 
 /* http_clients.c. What returns false has answered the request, with 429. */
-void http_clients_init(struct http_clients *clients);
+void http_clients_init(struct http_clients *clients, unsigned rate);
 void http_clients_clear(struct http_clients *clients);
-/* Counts a connection of the address; NULL: it is not counted. Refused ones are to be closed. */
+/* Counts a connection of the address; NULL: it is not counted, or refused and to be closed. */
 struct http_client *http_clients_connect(HttpServer *server, const struct sockaddr_storage *address,
                                          bool *out_refused);
 void http_clients_disconnect(HttpServer *server, struct http_client *client); /* takes NULL */
-bool http_clients_admit_address(HttpRequest *request, bool proxied); /* once a request, first */
-bool http_clients_admit_principal(HttpRequest *request, const char *principal);
-bool http_clients_upload(HttpRequest *request); /* one begins */
+bool http_clients_admit(HttpRequest *request, bool proxied); /* once, when who sends it is known */
+bool http_clients_upload(HttpRequest *request);              /* one begins */
 /* More or, below 0, fewer bytes of its body are held; ERROR_LIMITED. */
 bool http_clients_bytes(HttpRequest *request, gint64 more, GError **error);
 void http_clients_end_upload(HttpRequest *request);

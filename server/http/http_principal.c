@@ -152,34 +152,11 @@ static void find_cookie(HttpRequest *request)
     request->principal->is_session = request->is_ambient = true;
 }
 
-static void find_principal(HttpRequest *request, const struct access_facts *facts)
-{
-    const char *authorization = http_request_header(request, "Authorization");
-    bool is_basic;
-    if (!authorization) {
-        find_cookie(request);
-        return;
-    }
-    char *text = access_credential(authorization, &is_basic);
-    request->is_ambient = is_basic;
-    if (text && !(is_basic && facts->writes && !access_page_is_own(facts)))
-        resolve(request, &(struct principal_credential){text, strlen(text), false});
-    else
-        request->principal_refused =
-            g_strdup("the header Authorization is not taken here; Bearer with a token, or Basic "
-                     "with it as the password, would be right");
-    if (text)
-        explicit_bzero(text, strlen(text));
-    g_free(text);
-}
-
-/* ---- Refusing ---- */
-
 static struct access_facts facts_of(HttpRequest *request, bool proxied)
 {
     const HttpServer *server = request->server;
     return (struct access_facts){
-        .needs = request->match->route->access,
+        .needs = request->match ? request->match->route->access : HTTP_OPEN,
         .writes = !is_safe(request),
         .server_loopback = server->loopback,
         .peer_loopback = request->connection->peer_loopback,
@@ -191,6 +168,30 @@ static struct access_facts facts_of(HttpRequest *request, bool proxied)
         .fetch_site = http_request_header(request, "Sec-Fetch-Site"),
     };
 }
+
+void http_principal_find(HttpRequest *request, bool proxied)
+{
+    const char *authorization = http_request_header(request, "Authorization");
+    struct access_facts facts = facts_of(request, proxied);
+    bool is_basic;
+    if (!authorization) {
+        find_cookie(request);
+        return;
+    }
+    char *text = access_credential(authorization, &is_basic);
+    request->is_ambient = is_basic;
+    if (text && !(is_basic && facts.writes && !access_page_is_own(&facts)))
+        resolve(request, &(struct principal_credential){text, strlen(text), false});
+    else
+        request->principal_refused =
+            g_strdup("the header Authorization is not taken here; Bearer with a token, or Basic "
+                     "with it as the password, would be right");
+    if (text)
+        explicit_bzero(text, strlen(text));
+    g_free(text);
+}
+
+/* ---- Refusing ---- */
 
 static bool reads_are_open(const HttpRequest *request, const struct access_facts *facts)
 {
@@ -258,7 +259,6 @@ bool http_principal_refuses(HttpRequest *request, bool proxied)
 {
     const char *why;
     struct access_facts facts = facts_of(request, proxied);
-    find_principal(request, &facts);
     if (request->principal_fault) {
         http_respond_error(request, request->principal_fault, NULL);
         return true;

@@ -152,21 +152,16 @@ static bool body_is_refused(HttpRequest *request, const struct head *head)
     return true;
 }
 
-/* Who has a share of their own has it wherever they come from. */
-static bool principal_is_refused(HttpRequest *request)
-{
-    const Principal *principal = request->principal;
-    return principal && !http_clients_admit_principal(request, principal->key);
-}
-
 bool http_refusal_at_head(HttpRequest *request)
 {
     struct head head = {0};
     MHD_get_connection_values(request->mhd, MHD_HEADER_KIND, head_take, &head);
-    return framing_is_refused(request, &head) ||
-           !http_clients_admit_address(request, head.proxied) || route_is_refused(request) ||
+    if (framing_is_refused(request, &head))
+        return true;
+    http_principal_find(request, head.proxied);
+    return !http_clients_admit(request, head.proxied) || route_is_refused(request) ||
            query_is_refused(request) || http_principal_refuses(request, head.proxied) ||
-           principal_is_refused(request) || body_is_refused(request, &head);
+           body_is_refused(request, &head);
 }
 
 static void add_to_text(void *to, const char *name, const char *value)

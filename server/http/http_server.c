@@ -127,7 +127,7 @@ static HttpServer *server_new(const struct http_options *options)
     pthread_mutex_init(&server->busy_lock, NULL);
     http_once_init(&server->once);
     http_answers_init(&server->answers);
-    http_clients_init(&server->clients);
+    http_clients_init(&server->clients, server->options.client_rate);
     pthread_cond_init(&server->busy_none, NULL);
     pthread_mutex_init(&server->workers.lock, NULL);
     pthread_cond_init(&server->workers.wake, NULL);

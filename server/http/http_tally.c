@@ -95,6 +95,6 @@ void http_server_status(const HttpServer *server, struct http_status *out_status
         out_status->errors[i] = atomic_load(&from->errors[i]);
     out_status->waiting_for_worker = http_workers_waiting(&from->workers);
     pthread_mutex_lock(&from->clients.lock);
-    out_status->clients = g_hash_table_size(from->clients.by_name);
+    out_status->clients = g_hash_table_size(from->clients.table.by_name);
     pthread_mutex_unlock(&from->clients.lock);
 }
