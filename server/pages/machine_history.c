@@ -64,6 +64,18 @@ static int64_t interval_of(const GPtrArray *runs)
     return g_array_index(intervals, int64_t, intervals->len / 2);
 }
 
+/* Of an interval that is known. */
+static int64_t silence_of(int64_t interval_ms)
+{
+    return interval_ms > 0 ? MAX(MACHINE_SILENT_MS, MACHINE_SILENT_GAPS * interval_ms) : 0;
+}
+
+int64_t machine_silence_after_ms(GPtrArray *runs)
+{
+    g_ptr_array_sort(runs, compare_runs);
+    return silence_of(interval_of(runs));
+}
+
 static void take_project(MachineHistory *history, const struct store_project *project,
                          const struct store_machine *machine)
 {
@@ -108,9 +120,9 @@ static void find_stretches(MachineHistory *history)
 
 static void find_gaps(MachineHistory *history, int64_t now_ms)
 {
-    if (history->interval_ms == 0)
+    history->silence_ms = silence_of(history->interval_ms);
+    if (history->silence_ms == 0)
         return;
-    history->silence_ms = MAX(MACHINE_SILENT_MS, MACHINE_SILENT_GAPS * history->interval_ms);
     for (guint i = 0; i < history->runs->len; i++) {
         bool is_last = i + 1 == history->runs->len;
         const struct store_run *before = (const struct store_run *)history->runs->pdata[i];

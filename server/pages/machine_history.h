@@ -42,6 +42,10 @@ typedef struct machine_history {
 /* When a run was measured: by the sender's clock, where that is not ahead of ours. */
 int64_t machine_run_ms(const struct store_run *run);
 
+/* From how long on it is a silence that no further run came: `runs` (struct store_run *) are of one
+ * project on one machine, and are sorted by time. 0: too few to say. */
+int64_t machine_silence_after_ms(GPtrArray *runs);
+
 MachineHistory *machine_history_new(StoreSnapshot *snapshot, const struct store_machine *machine,
                                     int64_t now_ms);
 void machine_history_free(MachineHistory *history);

@@ -3,6 +3,8 @@
  * none. A worker thread. */
 #include "server/pages/judged_note.h"
 #include "server/pages/link.h"
+#include "server/pages/machine_history.h"
+#include "server/pages/machine_view.h"
 #include "server/pages/project_pulse.h"
 #include "server/pages/sheet.h"
 #include "server/routes.h"
@@ -41,81 +43,76 @@ static void write_empty(Html *html, const HttpRequest *request)
 
 /* ---- How old a project's results are -------------------------------------------------------- */
 
-#define RUNS_LOOKED_AT     500u
-#define SILENT_HOURS       24
-#define SILENT_GAPS        3 /* of the usual time between a machine's runs */
-#define HOURS_IN_DAYS_FROM 72
-
-/* By the sender's clock, where that is not ahead of ours. */
-static int64_t measured_ms(const struct store_run *run)
-{
-    return MIN(run->received_ms, MAX(run->started_ms, run->finished_ms));
-}
+#define RUNS_LOOKED_AT 500u
 
 struct machine_age {
     const struct store_machine *machine;
-    int64_t newest_ms, oldest_ms; /* of the runs looked at */
-    guint n_runs;
+    GPtrArray *runs; /* struct store_run *: those looked at, by time */
+    int64_t newest_ms;
+    int64_t silent_ms; /* since when nothing came that was due; 0: it is not silent */
 };
 
-static void note_run(GArray *ages, const struct store_run *run)
+static void age_clear(struct machine_age *age)
 {
-    int64_t at_ms = measured_ms(run);
+    g_ptr_array_unref(age->runs);
+}
+
+static struct machine_age *age_of(GArray *ages, const struct store_machine *machine)
+{
     for (guint i = 0; i < ages->len; i++) {
         struct machine_age *age = &g_array_index(ages, struct machine_age, i);
-        if (age->machine != run->machine)
-            continue;
-        age->newest_ms = MAX(age->newest_ms, at_ms);
-        age->oldest_ms = MIN(age->oldest_ms, at_ms);
-        age->n_runs++;
-        return;
+        if (age->machine == machine)
+            return age;
     }
-    struct machine_age age = {run->machine, at_ms, at_ms, 1};
+    struct machine_age age = {.machine = machine, .runs = g_ptr_array_new()};
     g_array_append_val(ages, age);
+    return &g_array_index(ages, struct machine_age, ages->len - 1);
+}
+
+static void tell_age(struct machine_age *age, int64_t now_ms)
+{
+    int64_t after_ms = machine_silence_after_ms(age->runs);
+    age->newest_ms = machine_run_ms((const struct store_run *)age->runs->pdata[age->runs->len - 1]);
+    if (after_ms > 0 && now_ms - age->newest_ms > after_ms)
+        age->silent_ms = now_ms - age->newest_ms;
 }
 
 /* Of the machines that sent the last runs. */
-static GArray *machine_ages(const struct store_project *project)
+static GArray *machine_ages(const struct store_project *project, int64_t now_ms)
 {
     GArray *ages = g_array_new(FALSE, FALSE, sizeof(struct machine_age));
     guint n = project->runs->len, first = n > RUNS_LOOKED_AT ? n - RUNS_LOOKED_AT : 0;
-    for (guint i = first; i < n; i++)
-        note_run(ages, (const struct store_run *)g_ptr_array_index(project->runs, i));
+    g_array_set_clear_func(ages, (GDestroyNotify)age_clear);
+    for (guint i = first; i < n; i++) {
+        struct store_run *run = (struct store_run *)g_ptr_array_index(project->runs, i);
+        g_ptr_array_add(age_of(ages, run->machine)->runs, run);
+    }
+    for (guint i = 0; i < ages->len; i++)
+        tell_age(&g_array_index(ages, struct machine_age, i), now_ms);
     return ages;
 }
 
-static bool is_silent(const struct machine_age *age, int64_t now_ms)
+static int64_t newest_of(const GArray *ages)
 {
-    int64_t gap_ms = age->n_runs > 1 ? (age->newest_ms - age->oldest_ms) / (age->n_runs - 1) : 0;
-    return age->n_runs > 1 &&
-           now_ms - age->newest_ms > MAX(SILENT_HOURS * HOUR_MS, SILENT_GAPS * gap_ms);
-}
-
-static void write_age(Html *html, int64_t ms)
-{
-    gint64 hours = ms / HOUR_MS;
-    if (hours >= HOURS_IN_DAYS_FROM)
-        html_print(html, "%" G_GINT64_FORMAT " days", hours / 24);
-    else
-        html_print(html, "%" G_GINT64_FORMAT " h", hours);
+    int64_t newest_ms = 0;
+    for (guint i = 0; i < ages->len; i++)
+        newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
+    return newest_ms;
 }
 
 static void write_last_result(Html *html, const struct store_project *project, int64_t now_ms)
 {
-    g_autoptr(GArray) ages = machine_ages(project);
-    int64_t newest_ms = 0;
-    for (guint i = 0; i < ages->len; i++)
-        newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
+    g_autoptr(GArray) ages = machine_ages(project, now_ms);
     html_literal(html, "<td data-label=\"Last result\">");
-    layout_time_ms(html, newest_ms);
+    layout_time_ms(html, newest_of(ages));
     for (guint i = 0; i < ages->len; i++) {
         const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
-        if (!is_silent(age, now_ms))
+        if (age->silent_ms == 0)
             continue;
         html_literal(html, "<span class=\"sub warn\">");
         layout_machine(html, age->machine);
         html_literal(html, " silent for ");
-        write_age(html, now_ms - age->newest_ms);
+        machine_duration_write(html, age->silent_ms);
         html_literal(html, "</span>");
     }
     html_literal(html, "</td>");
@@ -222,12 +219,12 @@ static const struct sheet_column columns[] = {{"project", "Project", false},
                                               {0}};
 
 /* "old, new"; NULL where none is. */
-static char *silent_names(const GArray *ages, int64_t now_ms)
+static char *silent_names(const GArray *ages)
 {
     g_autoptr(GString) names = g_string_new(NULL);
     for (guint i = 0; i < ages->len; i++) {
         const struct machine_age *age = &g_array_index(ages, struct machine_age, i);
-        if (is_silent(age, now_ms))
+        if (age->silent_ms > 0)
             g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", age->machine->name);
     }
     return names->len > 0 ? g_string_free(g_steal_pointer(&names), FALSE) : NULL;
@@ -254,17 +251,14 @@ static bool write_project_cells(Sheet *sheet, StoreSnapshot *snapshot,
     JudgedNote note;
     if (!pulse || !judged_note_read(snapshot, project->series, &note, error))
         return false;
-    g_autoptr(GArray) ages = machine_ages(project);
-    g_autofree char *silent = silent_names(ages, now_ms), *url = link_project(project->name);
-    int64_t newest_ms = 0;
-    for (guint i = 0; i < ages->len; i++)
-        newest_ms = MAX(newest_ms, g_array_index(ages, struct machine_age, i).newest_ms);
+    g_autoptr(GArray) ages = machine_ages(project, now_ms);
+    g_autofree char *silent = silent_names(ages), *url = link_project(project->name);
     sheet_link(sheet, project->name, url);
     sheet_integer(sheet, project->benchmarks->len);
     sheet_integer(sheet, project->series->len);
     sheet_integer(sheet, project->runs->len);
     write_waiting_cells(sheet, pulse);
-    sheet_time_ms(sheet, newest_ms);
+    sheet_time_ms(sheet, newest_of(ages));
     sheet_text(sheet, silent);
     sheet_integer(sheet, note.n_judged);
     sheet_integer(sheet, note.n_waiting);
@@ -318,7 +312,7 @@ void page_home(HttpRequest *request)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     enum sheet_form form = sheet_form_of(request, false);
     /* Ages are told in whole hours: within one the page stays the same. */
-    int64_t now_ms = g_get_real_time() / 1000, hour = now_ms / HOUR_MS;
+    int64_t hour = g_get_real_time() / 1000 / HOUR_MS, now_ms = hour * HOUR_MS;
     if (!snapshot || http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT,
                                        sheet_type(form)))
         return;
