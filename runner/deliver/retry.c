@@ -25,7 +25,8 @@ bool retry_may_skip(long status)
 uint32_t retry_delay_ms(unsigned attempt, int64_t retry_after_s, double jitter)
 {
     uint32_t whole = attempt >= 16 ? RETRY_MAX_MS : MIN(RETRY_BASE_MS << attempt, RETRY_MAX_MS);
-    uint32_t delay = whole / 2 + (uint32_t)(jitter * (whole - whole / 2));
+    uint32_t half = whole / 2;
+    uint32_t delay = half + (uint32_t)(jitter * (whole - half));
     if (retry_after_s <= 0)
         return delay;
     uint32_t asked = retry_after_s >= RETRY_AFTER_MS_MAX / 1000 ? RETRY_AFTER_MS_MAX

@@ -167,12 +167,12 @@ static void take_result(Import *import, const struct reader *reader, const char 
     /* A name alone says that it begins: the result follows. */
     if (fields->len < 2)
         return;
-    if (fields->len < 4 || !field_number((const char *)g_ptr_array_index(fields, 1), &iterations)) {
-        warn_of_line(import);
-    } else if (fields->len > FIELDS_MAX) {
+    bool is_result =
+        fields->len >= 4 && field_number((const char *)g_ptr_array_index(fields, 1), &iterations);
+    if (is_result && fields->len > FIELDS_MAX) {
         import_fault(import, NULL, "has more than the %u metrics that a result may hold",
                      RUN_METRICS_MAX);
-    } else if (fields->len % 2) {
+    } else if (!is_result || fields->len % 2) {
         warn_of_line(import);
     } else {
         result = result_of(import, reader, (const char *)g_ptr_array_index(fields, 0));

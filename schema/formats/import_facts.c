@@ -73,6 +73,7 @@ static json_t *flat_value(json_t *value)
     return json_is_number(value) || json_is_boolean(value) ? json_incref(value) : NULL;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): CONTEXT_LEVELS_MAX deep */
 static guint context_take(Import *import, const char *prefix, json_t *object, int level)
 {
     guint n_left_out = 0;

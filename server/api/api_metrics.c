@@ -4,7 +4,7 @@
 #include "server/api/prometheus.h"
 #include "server/context.h"
 #include "server/routes.h"
-#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,11 +16,13 @@ static void append_process(GString *out)
     struct rlimit files;
     struct rusage usage;
     g_autofree char *statm = NULL;
-    unsigned long pages = 0;
+    guint64 pages = 0;
     long page_bytes = sysconf(_SC_PAGESIZE);
     guint n_files = 0;
-    if (g_file_get_contents("/proc/self/statm", &statm, NULL, NULL) &&
-        sscanf(statm, "%*u %lu", &pages) == 1)
+    const char *resident = NULL; /* the second of its numbers */
+    if (g_file_get_contents("/proc/self/statm", &statm, NULL, NULL))
+        resident = strchr(statm, ' ');
+    if (resident && (pages = g_ascii_strtoull(resident, NULL, 10)) > 0)
         prometheus_gauge(out, "process_resident_memory_bytes", "Resident memory size.",
                          (double)pages * (double)page_bytes);
     g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);

@@ -79,6 +79,7 @@ static void take_decades(struct chart_ticks *out, const struct bounds *bounds, d
     out->n = 0;
     if (is_signed)
         take(out, bounds, 0);
+    /* NOLINTNEXTLINE(cert-flp30-c): whole numbers, at most some hundred */
     for (double k = first; k <= last; k += MAX(stride, 1)) {
         for (guint i = 0; i < n_factors; i++) {
             double value = factors[i] * pow(10, k);
@@ -161,6 +162,7 @@ void chart_scale_moments(double low_s, double high_s, guint most, struct chart_m
         if (span / steps[i] > most)
             continue;
         out->has_hours = steps[i] < DAY_S;
+        /* NOLINTNEXTLINE(cert-flp30-c): whole seconds below 2^53, at most `most` */
         for (double at = ceil(low_s / steps[i]) * steps[i]; at <= high_s; at += steps[i])
             if (out->n < CHART_TICKS_MAX)
                 out->at_s[out->n++] = (int64_t)at;

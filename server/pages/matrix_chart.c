@@ -110,6 +110,7 @@ static void level(Html *html, const struct frame *frame, double efficiency, cons
 static void write_y_axis(Html *html, const struct frame *frame)
 {
     static const double steps[] = {1, 2, 5};
+    /* NOLINTNEXTLINE(cert-flp30-c): whole numbers */
     for (double decade = LOWEST; decade <= HIGHEST; decade++) {
         for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
             double efficiency = steps[i] * pow(10, decade);

@@ -62,6 +62,7 @@ write_labels(const struct drawing *drawing, const struct topology_object *object
 static void draw_object(struct drawing *drawing, const struct topology_object *object,
                         guint n_alike);
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the parser lets it be, TOPOLOGY_DEPTH_MAX */
 static void draw_parts(struct drawing *drawing, const struct topology_object *object)
 {
     for (guint first = 0, end; first < object->parts->len; first = end) {
@@ -74,6 +75,7 @@ static void draw_parts(struct drawing *drawing, const struct topology_object *ob
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): likewise */
 static void draw_object(struct drawing *drawing, const struct topology_object *object,
                         guint n_alike)
 {
@@ -114,6 +116,7 @@ void topology_draw_boxes(Html *html, const TopologyTree *tree)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(misc-no-recursion): likewise */
 static void write_lines(struct drawing *drawing, const struct topology_object *object, int depth)
 {
     for (guint first = 0, end; first < object->parts->len; first = end) {

@@ -192,7 +192,8 @@ static guint64 mix(guint64 hash, guint64 value)
     return hash ^ hash >> 29;
 }
 
-/* Children first; the depth is bounded by the parser. */
+/* Children first. */
+/* NOLINTNEXTLINE(misc-no-recursion): the parser takes TOPOLOGY_DEPTH_MAX levels */
 static void finish_object(struct topology_object *object)
 {
     guint64 shape = mix(object->kind + 1, object->level * 4u + (guchar)object->cache_letter);
@@ -297,6 +298,7 @@ static void count_cache(struct counts *counts, const struct topology_object *cac
     counts->n_caches = MAX(counts->n_caches, i + 1);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): the parser took TOPOLOGY_DEPTH_MAX levels */
 static void count_object(struct counts *counts, const struct topology_object *object)
 {
     counts->of[object->kind]++;

@@ -42,6 +42,7 @@ static void remove_child(struct order_commit *parent, const struct order_commit 
         if (parent->children[i] == child) {
             parent->n_children--;
             memmove(parent->children + i, parent->children + i + 1,
+                    /* NOLINTNEXTLINE(bugprone-sizeof-expression): of a pointer, as meant */
                     (parent->n_children - i) * sizeof parent->children[0]);
             return;
         }

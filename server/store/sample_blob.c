@@ -122,6 +122,7 @@ static bool exact_in_float(const double *values, guint n)
         if (!(values[i] >= -0x1p127 && values[i] <= 0x1p127))
             return false;
         double back = (double)(float)values[i];
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): bits; -0 is not 0 */
         if (memcmp(&back, &values[i], sizeof back) != 0)
             return false;
     }
