@@ -82,6 +82,18 @@ char *sheet_whole_name(const HttpRequest *request, const char *name)
     return g_strconcat(http_request_segment(request, name), suffix, NULL);
 }
 
+/* The address of the page that a sheet is another form of. A suffix is part of the name where the
+ * form was asked for by `as`. */
+static char *page_of(const HttpRequest *request)
+{
+    g_autofree char *path = g_strdup(http_request_path(request));
+    g_autofree char *query = link_query(http_request_query_pairs(request), "as", NULL);
+    const char *suffix = http_request_query(request, "as") ? "" : suffix_of(request);
+    if (g_str_has_suffix(path, suffix))
+        path[strlen(path) - strlen(suffix)] = '\0';
+    return g_strconcat(strcmp(path, "/index") == 0 ? "/" : path, query[1] ? query : "", NULL);
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 Sheet *sheet_new(const HttpRequest *request, enum sheet_form form, const char *title)
@@ -98,12 +110,9 @@ Sheet *sheet_new(const HttpRequest *request, enum sheet_form form, const char *t
         json_writer_object(&sheet->json, NULL);
         json_writer_string(&sheet->json, "title", title);
     } else if (form == SHEET_MARKDOWN) {
-        g_autofree char *path = g_strdup(http_request_path(request));
-        const char *suffix = suffix_of(request);
-        path[strlen(path) - (g_str_has_suffix(path, suffix) ? strlen(suffix) : 0)] = '\0';
+        g_autofree char *page = page_of(request);
         g_string_append(sheet->text, "### ");
-        markdown_append_link(sheet->text, title, sheet->origin,
-                             strcmp(path, "/index") == 0 ? "/" : path);
+        markdown_append_link(sheet->text, title, sheet->origin, page);
         g_string_append(sheet->text, "\n\n");
     }
     return sheet;

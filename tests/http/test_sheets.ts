@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, sha } from "./support/client";
-import { commitOf, runAt, storeHistory } from "./support/history";
+import { allJudged, commitOf, runAt, storeHistory } from "./support/history";
 import { type Server, startServer } from "./support/server";
 
 let server: Server;
@@ -24,6 +24,7 @@ before(async () => {
   await storeHistory(client, "p", END - 1, END, cells);
   const rules = [{ bench: "plain", machine: "box", least_effect: 0.1, note: "a|b" }, { bench: "absent", muted: true }];
   assert.equal((await client.send("PUT", "/api/projects/p", { body: JSON.stringify({ rules, who: "me|<b>" }), headers: { "Content-Type": "application/json" } })).status, 200);
+  await allJudged(client);
 });
 after(() => server.stop());
 
@@ -91,6 +92,10 @@ test("a benchmark whose name ends so wins over the suffix; ?as= tells them apart
   assert.match(twice.headers.get("content-type")!, /^text\/csv/);
   const other = await client.get("/p/p/b/plain.md");
   assert.match(other.text, /^### \[plain · p\]\(http:\/\/[^)]*\/p\/p\/b\/plain\)\n/);
+  const chosen = await client.get("/p/p/b/plain.md?metric=rate&machine=box");
+  assert.match(chosen.text, /^### \[plain · p\]\(http:\/\/[^)]*\/p\/p\/b\/plain\?metric=rate&machine=box\)\n/, "the page of the same choice");
+  const named = await client.get("/p/p/b/plain.csv?as=md&metric=real_time");
+  assert.match(named.text, /^### \[plain\.csv · p\]\(http:\/\/[^)]*\/p\/p\/b\/plain\.csv\?metric=real_time\)\n/);
   assert.match((await client.get("/p/p/b/plain?as=csv")).text, /^bench,params,machine,metric,unit,better,commit,/);
   await client.store(runAt("q.json", 0, cells));
   assert.match((await client.get("/p/q.json")).headers.get("content-type")!, /^text\/html/);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histories whose level moves at a known commit, posted and judged.
 import { type Client, runDocument, sha } from "./client";
+import { parse, valueOf } from "./prometheus";
 
 /** Deterministic noise of about 0.3 % from commit to commit. */
 export function noisy(level: number, seed: number): number {
@@ -43,6 +44,15 @@ export async function judged(client: Client, run: string): Promise<any> {
   const verdict = await client.read(`/api/runs/${run}/verdict?wait=60`);
   if (!verdict.judged) throw new Error(`${run} was not judged within a minute`);
   return verdict.comparison;
+}
+
+/** Waits until the server has nothing left to judge: until then pages may still change. */
+export async function allJudged(client: Client): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    if (valueOf(parse((await client.get("/metrics")).text), "breakeven_analysis_lag_seconds") === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("the server still has something to judge");
 }
 
 /** Commits first..end-1, one run each; returns when the last is judged. */
