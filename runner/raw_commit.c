@@ -37,13 +37,13 @@ char *raw_commit_clean_text(const char *text, gsize length, gsize bytes_max)
     return *clean->str ? g_strdup(clean->str) : NULL;
 }
 
-/* "Name <mail> 1547031912 +0100" */
+/* "Name <mail> 1547031912 +0100". Of two the first name counts. */
 static void take_person(const char *line, gsize length, char **out_name,
                         struct run_commit *out_time)
 {
     g_autofree char *text = g_strndup(line, length);
     char *mail = strchr(text, '<'), *mail_end = strrchr(text, '>');
-    if (out_name && mail)
+    if (out_name && !*out_name && mail)
         *out_name = raw_commit_clean_text(text, (gsize)(mail - text), RUN_NAME_BYTES_MAX);
     if (!out_time || !mail_end)
         return;

@@ -416,6 +416,8 @@ char *http_etag_opaque(const char *etag, enum http_coding coding); /* with its s
 char *http_etag_value(const struct http_answer *answer);           /* with its quotes, too */
 
 /* http_server.c */
+/* With its routes, and neither a socket nor a thread; http_server_stop ends it, too. */
+HttpServer *http_server_new(const struct http_options *options, GError **error);
 void http_server_log(const HttpServer *server, const char *format, ...) G_GNUC_PRINTF(2, 3);
 bool http_server_enter(
     HttpServer *server); /* before a handler runs; false: the server is stopping, run none */

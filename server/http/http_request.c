@@ -129,7 +129,8 @@ char *http_request_media_type(const HttpRequest *request)
     if (!type)
         return g_strdup("");
     g_autofree char *bare = g_strndup(type, strcspn(type, ";"));
-    return g_ascii_strdown(g_strstrip(bare), -1);
+    g_autofree char *valid = g_utf8_make_valid(g_strstrip(bare), -1);
+    return g_ascii_strdown(valid, -1);
 }
 
 /* The q of a media type that Accept names literally, in thousandths; -1 where it does not. */

@@ -133,6 +133,7 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
                             const Faults *faults)
 {
     const struct http_options *options = &request->server->options;
+    g_autofree char *said = g_utf8_make_valid(detail, -1); /* it may quote what was sent */
     GString *body = g_string_new(NULL);
     bool json = http_is_api(request);
     g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
@@ -143,12 +144,12 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
         http_response_header(request, "Retry-After", seconds);
     }
     if (json)
-        problem_append_json(body, status, detail, request->id, faults);
+        problem_append_json(body, status, said, request->id, faults);
     else if (options->error_page)
-        options->error_page(request, status, problem_title(status), detail, body);
+        options->error_page(request, status, problem_title(status), said, body);
     else
-        problem_append_html(body, status, detail, options->product);
-    tell_refusal(request, status, detail, faults);
+        problem_append_html(body, status, said, options->product);
+    tell_refusal(request, status, said, faults);
     http_respond(request, status, json ? "application/problem+json" : HTTP_HTML, body);
 }
 

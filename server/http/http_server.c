@@ -118,7 +118,7 @@ static void form_token_make(HttpServer *server)
         snprintf(server->form_token + 2 * i, 3, "%02x", random[i]);
 }
 
-static HttpServer *server_new(const struct http_options *options)
+static HttpServer *server_make(const struct http_options *options)
 {
     HttpServer *server = g_new0(HttpServer, 1);
     unsigned char random[4] = {0};
@@ -164,13 +164,23 @@ static bool threads_start(HttpServer *server, GError **error)
     return true;
 }
 
-HttpServer *http_server_start(const struct http_options *options, GError **error)
+HttpServer *http_server_new(const struct http_options *options, GError **error)
 {
-    HttpServer *server = server_new(options);
+    HttpServer *server = server_make(options);
     server->router = http_router_new(options->routes, options->n_routes, error);
     if (server->router)
-        server->listen_fd = http_listen_open(options->listen_host, options->listen_port,
-                                             &server->port, &server->loopback, error);
+        return server;
+    http_server_stop(server);
+    return NULL;
+}
+
+HttpServer *http_server_start(const struct http_options *options, GError **error)
+{
+    HttpServer *server = http_server_new(options, error);
+    if (!server)
+        return NULL;
+    server->listen_fd = http_listen_open(options->listen_host, options->listen_port, &server->port,
+                                         &server->loopback, error);
     if (server->listen_fd >= 0 && !server->loopback && !server->has_token && !options->has_tokens) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN,
                     "%s is not loopback, and while there is no token nobody could be told from "

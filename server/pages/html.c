@@ -89,7 +89,7 @@ static gboolean is_noncharacter(const char *at)
 }
 
 /* GLib writes a control character as &#x1; — which is an error in XML, too, and in HTML may be some
- * other character. No format of the program has such references. */
+ * other character — and a carriage return as it is. No format of the program has either. */
 void html_append_format(Html *html, const char *format, ...)
 {
     va_list arguments;
@@ -99,13 +99,13 @@ void html_append_format(Html *html, const char *format, ...)
     const char *start = escaped;
     for (const char *at = escaped; *at != '\0';) {
         gboolean is_reference = g_str_has_prefix(at, "&#x");
-        if (!is_reference && !is_noncharacter(at)) {
+        if (!is_reference && *at != '\r' && !is_noncharacter(at)) {
             at++;
             continue;
         }
         g_string_append_len(html->text, start, at - start);
         g_string_append(html->text, REPLACEMENT);
-        at += is_reference ? strcspn(at, ";") + 1 : 3;
+        at += is_reference ? strcspn(at, ";") + 1 : *at == '\r' ? 1 : 3;
         start = at;
     }
     g_string_append(html->text, start);

@@ -6,12 +6,6 @@
 #include "schema/formats/format.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check(bool holds)
-{
-    if (!holds)
-        __builtin_trap();
-}
-
 static void check_warnings(const GPtrArray *warnings)
 {
     for (guint i = 0; i < warnings->len; i++)

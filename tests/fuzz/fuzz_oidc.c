@@ -26,12 +26,6 @@ static const char keys[] =
     "ZC1fK8rSsosjTsBsXSrk-9qvrx-TuDnw_y1TU9ljp7uVUFCzIxpPJVLJLSmgV_dr"
     "4H7BFuR1ggdVjmw3gqwB7w\"}]}";
 
-static void check(bool holds)
-{
-    if (!holds)
-        __builtin_trap();
-}
-
 static GKeyFile *group_make(const char *jwks)
 {
     GKeyFile *file = g_key_file_new();

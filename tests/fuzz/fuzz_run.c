@@ -6,12 +6,6 @@
 #include "schema/summary.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check(bool holds)
-{
-    if (!holds)
-        __builtin_trap();
-}
-
 static void check_run(const Run *run)
 {
     g_autoptr(GString) once = g_string_new(NULL);
