@@ -116,8 +116,10 @@ void catch2_take(Import *import, const struct format_input *input)
         g_markup_parse_context_end_parse(context, &error);
 
     import->line = 0;
-    if (!is_whole)
-        import_fault(import, NULL, "is no whole XML: %s", error->message);
-    else if (import->rows->len == 0)
+    if (!is_whole) { /* GLib may quote a part of a character */
+        g_autofree char *says = g_utf8_make_valid(error->message, -1);
+        import_fault(import, NULL, "is no whole XML: %s", says);
+    } else if (import->rows->len == 0) {
         import_fault(import, NULL, "holds no BenchmarkResults");
+    }
 }

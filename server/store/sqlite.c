@@ -57,7 +57,7 @@ bool sqlite_fail(sqlite3 *db, const char *doing, GError **error)
     bool is_file = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CORRUPT;
     int system_errno = is_file ? system_errno_of(db) : 0;
     enum breakeven_error kind = kind_of(code, system_errno);
-    const char *says = sqlite3_errmsg(db);
+    g_autofree char *says = g_utf8_make_valid(sqlite3_errmsg(db), -1); /* of a damaged file */
     if (kind == ERROR_FULL)
         g_set_error(error, BREAKEVEN_ERROR, ERROR_FULL,
                     "cannot %s: no room on the disk of the store; nothing of it was stored", doing);
@@ -355,6 +355,14 @@ bool sqlite_migrate(sqlite3 *db, const char *path, GError **error)
                     "%s is a database of another program; give the path of a new file, or of one "
                     "that breakeven-server made",
                     path);
+        return false;
+    }
+    if (version < 0) { /* a damaged header: nobody wrote it so */
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_INVALID,
+                    "%s has schema %" G_GINT64_FORMAT
+                    ": the file of the store is damaged; keep it, "
+                    "and restore a backup (breakeven-server restore)",
+                    path, version);
         return false;
     }
     if (version > (int64_t)G_N_ELEMENTS(migrations)) {

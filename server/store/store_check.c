@@ -151,5 +151,8 @@ StoreCheck *store_check(const char *url, GError **error)
                     path, (gint64)check->schema, (gint64)sqlite_schema_newest());
         return NULL;
     }
+    if (check->schema < 0)
+        add_fault(check, "it has schema %" G_GINT64_FORMAT ", which no breakeven-server writes",
+                  (gint64)check->schema);
     return check_all(check, path, error) ? g_steal_pointer(&check) : NULL;
 }
