@@ -88,7 +88,7 @@ static void write_rows(Html *html, StoreSnapshot *snapshot, const struct change_
     html_literal(html, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
     html_attr(html, "aria-label", label);
     html_literal(
-        html, "><table class=\"compared stack\"><thead><tr><th scope=\"col\"><span "
+        html, "><table class=\"compared stack inbox\"><thead><tr><th scope=\"col\"><span "
               "class=\"visually-hidden\">Tick</span></th><th scope=\"col\">Series</th><th "
               "scope=\"col\" class=\"num\">Effect, 95 %</th><th scope=\"col\" class=\"num\">Before "
               "→ after</th><th scope=\"col\" class=\"num\">n</th><th scope=\"col\">First "
