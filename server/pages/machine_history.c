@@ -76,17 +76,14 @@ int64_t machine_silence_after_ms(GPtrArray *runs)
     return silence_of(interval_of(runs));
 }
 
-static void take_project(MachineHistory *history, const struct store_project *project,
-                         const struct store_machine *machine)
+/* Takes the runs from `first` on that are of one project; returns where the next one's begin. */
+static guint take_project(MachineHistory *history, const GPtrArray *all, guint first)
 {
+    const struct store_project *project = ((const struct store_run *)all->pdata[first])->project;
     g_autoptr(GPtrArray) runs = g_ptr_array_new();
-    for (guint i = 0; i < project->runs->len; i++) {
-        const struct store_run *run = (const struct store_run *)project->runs->pdata[i];
-        if (run->machine == machine)
-            g_ptr_array_add(runs, project->runs->pdata[i]);
-    }
-    if (runs->len == 0)
-        return;
+    guint end = first;
+    for (; end < all->len && ((const struct store_run *)all->pdata[end])->project == project; end++)
+        g_ptr_array_add(runs, all->pdata[end]);
     g_ptr_array_sort(runs, compare_runs);
     struct machine_project one = {project, runs->len,
                                   (const struct store_run *)runs->pdata[runs->len - 1],
@@ -96,6 +93,7 @@ static void take_project(MachineHistory *history, const struct store_project *pr
         history->interval_ms = one.interval_ms;
     g_array_append_val(history->projects, one);
     g_ptr_array_extend(history->runs, runs, NULL, NULL);
+    return end;
 }
 
 static void find_stretches(MachineHistory *history)
@@ -136,17 +134,38 @@ static void find_gaps(MachineHistory *history, int64_t now_ms)
     }
 }
 
-MachineHistory *machine_history_new(StoreSnapshot *snapshot, const struct store_machine *machine,
-                                    int64_t now_ms)
+static void add_run(GHashTable *by_machine, struct store_run *run)
+{
+    GPtrArray *runs = (GPtrArray *)g_hash_table_lookup(by_machine, run->machine);
+    if (!runs) {
+        runs = g_ptr_array_new();
+        g_hash_table_insert(by_machine, run->machine, runs);
+    }
+    g_ptr_array_add(runs, run);
+}
+
+GHashTable *machine_runs_by_machine(StoreSnapshot *snapshot)
+{
+    GHashTable *by_machine =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    const GPtrArray *projects = store_projects(snapshot);
+    for (guint p = 0; p < projects->len; p++) {
+        const GPtrArray *runs = ((const struct store_project *)projects->pdata[p])->runs;
+        for (guint i = 0; i < runs->len; i++)
+            add_run(by_machine, (struct store_run *)runs->pdata[i]);
+    }
+    return by_machine;
+}
+
+MachineHistory *machine_history_new(const GPtrArray *runs, int64_t now_ms)
 {
     MachineHistory *history = g_new0(MachineHistory, 1);
     history->runs = g_ptr_array_new();
     history->projects = g_array_new(FALSE, FALSE, sizeof(struct machine_project));
     history->stretches = g_array_new(FALSE, FALSE, sizeof(struct machine_stretch));
     history->gaps = g_array_new(FALSE, FALSE, sizeof(struct machine_gap));
-    const GPtrArray *projects = store_projects(snapshot);
-    for (guint i = 0; i < projects->len; i++)
-        take_project(history, (const struct store_project *)projects->pdata[i], machine);
+    for (guint at = 0; runs && at < runs->len;)
+        at = take_project(history, runs, at);
     g_ptr_array_sort(history->runs, compare_runs);
     g_array_sort(history->projects, compare_projects);
     find_stretches(history);

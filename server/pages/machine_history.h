@@ -46,7 +46,11 @@ int64_t machine_run_ms(const struct store_run *run);
  * project on one machine, and are sorted by time. 0: too few to say. */
 int64_t machine_silence_after_ms(GPtrArray *runs);
 
-MachineHistory *machine_history_new(StoreSnapshot *snapshot, const struct store_machine *machine,
-                                    int64_t now_ms);
+/* The runs (struct store_run *) of each machine (struct store_machine *), projects together, in one
+ * pass over all runs. Free with g_hash_table_unref. */
+GHashTable *machine_runs_by_machine(StoreSnapshot *snapshot);
+
+/* `runs` as above; NULL: of a machine that has none. */
+MachineHistory *machine_history_new(const GPtrArray *runs, int64_t now_ms);
 void machine_history_free(MachineHistory *history);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MachineHistory, machine_history_free)

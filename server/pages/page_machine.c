@@ -91,7 +91,9 @@ void page_machine(HttpRequest *request)
                           sheet_type(form)))
         return;
     g_autoptr(GError) error = NULL;
-    g_autoptr(MachineHistory) history = machine_history_new(snapshot, view.machine, view.now_ms);
+    g_autoptr(GHashTable) runs = machine_runs_by_machine(snapshot);
+    g_autoptr(MachineHistory) history =
+        machine_history_new(g_hash_table_lookup(runs, view.machine), view.now_ms);
     g_autoptr(GPtrArray) environments = store_machine_environments(snapshot, view.machine, &error);
     view.history = history;
     view.environments = environments;

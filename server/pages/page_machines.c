@@ -16,7 +16,8 @@ struct view {
     const HttpRequest *request;
     enum sheet_form form;
     StoreSnapshot *snapshot;
-    int64_t now_ms; /* to the hour */
+    int64_t now_ms;   /* to the hour */
+    GHashTable *runs; /* by machine; see machine_history.h */
 };
 
 static void write_empty(Html *html)
@@ -85,7 +86,8 @@ static bool write_machine(Html *html, const struct view *view, const struct stor
                           GError **error)
 {
     char runs[QUANTITY_TEXT_BYTES];
-    g_autoptr(MachineHistory) history = machine_history_new(view->snapshot, machine, view->now_ms);
+    g_autoptr(MachineHistory) history =
+        machine_history_new(g_hash_table_lookup(view->runs, machine), view->now_ms);
     g_autoptr(GPtrArray) environments = store_machine_environments(view->snapshot, machine, error);
     if (!environments)
         return false;
@@ -155,7 +157,8 @@ static bool write_cells(Sheet *sheet, const struct view *view, const struct stor
                         GError **error)
 {
     g_autofree char *url = link_machine(machine->name);
-    g_autoptr(MachineHistory) history = machine_history_new(view->snapshot, machine, view->now_ms);
+    g_autoptr(MachineHistory) history =
+        machine_history_new(g_hash_table_lookup(view->runs, machine), view->now_ms);
     g_autoptr(GPtrArray) environments = store_machine_environments(view->snapshot, machine, error);
     if (!environments)
         return false;
@@ -190,11 +193,12 @@ void page_machines(HttpRequest *request)
     g_autoptr(StoreSnapshot) snapshot = context_snapshot(request);
     /* Silences are told in whole hours: within one the page stays the same. */
     int64_t hour = g_get_real_time() / 1000 / HOUR_MS;
-    const struct view view = {request, sheet_form_of(request, false), snapshot, hour * HOUR_MS};
+    struct view view = {request, sheet_form_of(request, false), snapshot, hour * HOUR_MS, NULL};
     if (!snapshot || http_not_modified(request, store_version(snapshot, NULL) ^ hour << HOUR_SHIFT,
                                        sheet_type(view.form)))
         return;
     g_autoptr(GError) error = NULL;
+    g_autoptr(GHashTable) runs = view.runs = machine_runs_by_machine(snapshot);
     Html *html = view.form == SHEET_HTML ? render(&view, &error) : NULL;
     Sheet *sheet = view.form == SHEET_HTML ? NULL : render_sheet(&view, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));

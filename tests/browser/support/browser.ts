@@ -57,7 +57,7 @@ const LOOKS = [[390, "light"], [768, "light"], [1440, "dark"]] as const;
 /** A page on a phone, a tablet and a desk, in light and in dark: it does not scroll sideways, and axe-core objects to nothing. Light and dark
  *  differ in colours alone, and a tablet has a phone's or a desk's elements, so axe-core looks twice. */
 export async function assertLooks(browser: Browser, { name, path, origin, status = 200, ready }: Look): Promise<void> {
-  const { page, assertClean, close } = await open(browser, origin, path, { status, colorScheme: "light" });
+  const { page, assertClean, close } = await open(browser, origin, path, { status, colorScheme: "light", reducedMotion: "reduce" }); // or colours are still on their way
   for (const [width, colorScheme] of LOOKS) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
