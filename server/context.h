@@ -3,6 +3,7 @@
  * StoreReader of that thread. */
 #pragma once
 
+#include "schema/digest.h"
 #include "server/http/http.h"
 #include "server/store/store.h"
 #include "server/work/recent_notes.h"
@@ -26,7 +27,7 @@ struct context {
     struct principal_resolver resolvers[3]; /* who may send what, and an empty one at the end */
     /* SHA-256 of the token of --write-token-file, for signing in with it */
     bool has_write_token;
-    unsigned char write_token_hash[32];
+    unsigned char write_token_hash[DIGEST_BYTES];
 };
 
 static inline struct context *context_of(const HttpRequest *request)

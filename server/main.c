@@ -302,7 +302,7 @@ static void who_may_set(struct context *context, const Config *config, TokenPrin
     context->resolvers[1] = (struct principal_resolver){oidc_resolve, config->oidc};
     context->has_write_token = config->write_token != NULL;
     if (config->write_token)
-        secret_hash(config->write_token, strlen(config->write_token), context->write_token_hash);
+        digest_sha256(config->write_token, strlen(config->write_token), context->write_token_hash);
 }
 
 static int serve(const Config *config, GError **error)

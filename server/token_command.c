@@ -102,7 +102,7 @@ static char *create(StoreTokenFile *file, StoreToken *token, bool json, GError *
     int64_t id;
     audit->project = g_strdup(token->project);
     audit->detail = g_strdup_printf("scope %s", token->scopes);
-    secret_hash(secret, SECRET_TEXT_LENGTH, token->hash);
+    digest_sha256(secret, SECRET_TEXT_LENGTH, token->hash);
     bool fine = store_token_file_add(file, token, audit, &id, error);
     store_audit_free(audit);
     char *text = fine ? secret_print(SECRET_TOKEN_PREFIX, id, secret) : NULL;

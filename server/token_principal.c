@@ -23,7 +23,7 @@ TokenPrincipals *token_principals_new(Store *store, const char *write_token)
     principals->store = store;
     principals->has_write_token = write_token != NULL;
     if (write_token)
-        secret_hash(write_token, strlen(write_token), principals->write_token_hash);
+        digest_sha256(write_token, strlen(write_token), principals->write_token_hash);
     pthread_mutex_init(&principals->lock, NULL);
     principals->noted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     return principals;
@@ -106,8 +106,9 @@ static enum principal_answer resolve_cookie(TokenPrincipals *principals, StoreRe
         return refused_or_failed(fault, error);
     if (session.id == 0)
         return PRINCIPAL_NOT_MINE;
-    bool is_shared = !token && principals->has_write_token &&
-                     secret_hash_equal(session.token_hash, principals->write_token_hash);
+    bool is_shared =
+        !token && principals->has_write_token &&
+        digest_equal(session.token_hash, principals->write_token_hash, SECRET_HASH_BYTES);
     enum principal_answer answer = is_shared ? PRINCIPAL_FOUND : PRINCIPAL_NOT_MINE;
     if (token)
         answer = principal_of(principals, token, out, error);

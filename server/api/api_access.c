@@ -49,7 +49,8 @@ static bool is_by_id(const HttpRequest *request)
     return false;
 }
 
-/* What is addressed by an id that nothing has is for the handler to say. */
+/* What is addressed by an id that nothing has is for the handler to say. The log of writes is told
+ * whose it is. */
 static bool id_fits(HttpRequest *request, const Principal *principal, bool *out_fits)
 {
     StoreSnapshot *snapshot = context_snapshot(request);
@@ -57,8 +58,30 @@ static bool id_fits(HttpRequest *request, const Principal *principal, bool *out_
         return false;
     const struct store_project *project = project_of_id(request, snapshot);
     *out_fits = !project || principal_has_project(principal, project->name);
+    if (project && *out_fits)
+        http_request_note(request, project->name, NULL);
     store_snapshot_end(snapshot);
     return true;
+}
+
+/* Those who are bound to no project, or to none here. */
+static bool let_in(HttpRequest *request)
+{
+    bool fits;
+    return http_request_route(request)->access <= HTTP_READ || !is_by_id(request) ||
+           id_fits(request, NULL, &fits);
+}
+
+/* /p/NAME.json is also the page of a project that is called so (pages/page_names.h). */
+static bool whole_name_fits(const HttpRequest *request, const Principal *principal)
+{
+    static const char page[] = "/p/{project}";
+    const char *pattern = http_request_pattern(request);
+    if (!g_str_has_prefix(pattern, page) || pattern[sizeof page - 1] != '.')
+        return false;
+    g_autofree char *whole =
+        g_strconcat(http_request_segment(request, "project"), pattern + sizeof page - 1, NULL);
+    return principal_has_project(principal, whole);
 }
 
 /* Pages take any query, and the most of them look at no project in it. */
@@ -116,11 +139,12 @@ bool api_access_authorize(HttpRequest *request)
     enum http_access access = http_request_route(request)->access;
     const char *project = http_request_segment(request, "project");
     bool fits = false;
-    if (!principal->project || access == HTTP_OPEN ||
+    if (!principal || !principal->project || access == HTTP_OPEN ||
         (access == HTTP_READ && http_request_reads_open(request)))
-        return true;
+        return let_in(request);
     if (*project)
-        return principal_has_project(principal, project) || refuse(request, principal);
+        return principal_has_project(principal, project) || whole_name_fits(request, principal) ||
+               refuse(request, principal);
     int by_query = query_fits(request, principal);
     if (by_query >= 0)
         return by_query || refuse(request, principal);

@@ -2,12 +2,12 @@
  * /api/tokens: who may do what. An admin of one project sees and makes tokens of that only. A new
  * token is in the answer to its POST and nowhere else. Reading runs on the request's thread; writes
  * are answered on the writer's. */
+#include "server/access/token_making.h"
 #include "server/api/api_access.h"
 #include "server/api/api_body.h"
 #include "server/api/api_list.h"
 #include "server/routes.h"
 
-#include "server/store/store_access.h"
 #include <string.h>
 
 /* ---- The list ---- */
@@ -225,36 +225,16 @@ static void post_done(const struct store_receipt *receipt, void *user)
     secret_free(post->secret);
 }
 
-/* NULL: the error is set. An admin of one project makes tokens of that. */
-static StoreToken *token_of(const HttpRequest *request, const struct asked *asked, GError **error)
+static StoreToken *token_of(const HttpRequest *request, const struct asked *asked,
+                            char **out_secret, GError **error)
 {
-    const Principal *principal = http_request_principal(request);
-    const char *project = asked->project || !principal ? asked->project : principal->project;
-    const struct principal_wish wish = {.project = project,
+    const struct principal_wish wish = {.project = asked->project,
                                         .scope = asked->scope,
                                         .note = asked->note,
                                         .expires = asked->expires,
                                         .branches = asked->branches,
                                         .machines = asked->machines};
-    int64_t lifetime_s, now_ms = g_get_real_time() / 1000;
-    g_autofree char *scopes = principal_wish_check(&wish, &lifetime_s, error);
-    if (!scopes)
-        return NULL;
-    if (!principal_has_project(principal, project)) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN,
-                    "this token makes tokens of project \"%s\" only", principal->project);
-        return NULL;
-    }
-    StoreToken *token = g_new0(StoreToken, 1);
-    token->project = g_strdup(project);
-    token->scopes = g_steal_pointer(&scopes);
-    token->branches = g_strdupv(asked->branches);
-    token->machines = g_strdupv(asked->machines);
-    token->note = g_strdup(asked->note);
-    token->made_by = http_request_signed(request, NULL);
-    token->created_ms = now_ms;
-    token->expires_ms = lifetime_s > 0 ? now_ms + lifetime_s * 1000 : 0;
-    return token;
+    return token_making_new(request, &wish, out_secret, error);
 }
 
 void api_tokens_post(HttpRequest *request)
@@ -264,58 +244,23 @@ void api_tokens_post(HttpRequest *request)
     struct asked asked = {0};
     if (!api_body_check_json(request))
         return;
-    g_autoptr(StoreToken) token =
-        read_asked(request, &asked, faults, &error) ? token_of(request, &asked, &error) : NULL;
+    char *secret = NULL;
+    StoreToken *token = read_asked(request, &asked, faults, &error)
+                            ? token_of(request, &asked, &secret, &error)
+                            : NULL;
     asked_clear(&asked);
-    char *secret = token ? secret_new(&error) : NULL;
-    if (!secret) {
+    if (!token) {
         http_respond_error(request, error, faults);
         return;
     }
     struct token_post *post = g_new0(struct token_post, 1);
     *post = (struct token_post){request, secret};
-    http_request_note(request, token->project, NULL);
-    secret_hash(secret, SECRET_TEXT_LENGTH, token->hash);
-    struct store_access_write *write = g_new0(struct store_access_write, 1);
-    *write = (struct store_access_write){.op = STORE_ADD_TOKEN, .token = g_steal_pointer(&token)};
-    http_request_defer(request);
-    store_put_access(context_of(request)->store, write, post_done, post);
-}
-
-/* ---- Revoking ---- */
-
-/* The token that the path names, of the principal's project; NULL: the error is set. */
-static StoreToken *token_of_path(HttpRequest *request, GError **error)
-{
-    const char *text = http_request_segment(request, "token");
-    g_autoptr(StoreToken) token = NULL;
-    guint64 id;
-    if (g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &id, NULL) &&
-        !store_token_by_id((StoreReader *)http_request_thread(request), (int64_t)id, &token, error))
-        return NULL;
-    const Principal *principal = http_request_principal(request);
-    if (token &&
-        (!principal || !principal->project || g_strcmp0(token->project, principal->project) == 0))
-        return g_steal_pointer(&token);
-    g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
-                        "no token has this id (the 7 of brkv_7_…); GET /api/tokens lists them");
-    return NULL;
+    token_making_put(request, context_of(request)->store, token, post_done, post);
 }
 
 void api_token_delete(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(StoreToken) token = token_of_path(request, &error);
-    if (!token) {
+    if (!token_making_revoke(request, context_of(request)->store, api_body_deleted, &error))
         http_respond_error(request, error, NULL);
-        return;
-    }
-    http_request_note(request, token->project, NULL);
-    struct store_access_write *write = g_new0(struct store_access_write, 1);
-    *write = (struct store_access_write){.op = STORE_REVOKE_TOKEN,
-                                         .id = token->id,
-                                         .at_ms = g_get_real_time() / 1000,
-                                         .who = http_request_signed(request, NULL)};
-    http_request_defer(request);
-    store_put_access(context_of(request)->store, write, api_body_deleted, request);
 }

@@ -4,22 +4,6 @@
 #include <glib.h>
 #include <string.h>
 
-void access_token_digest(const char *token, size_t length, unsigned char out[ACCESS_DIGEST_BYTES])
-{
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    gsize digest_length = ACCESS_DIGEST_BYTES;
-    g_checksum_update(checksum, (const guchar *)token, (gssize)length);
-    g_checksum_get_digest(checksum, out, &digest_length);
-}
-
-bool access_bytes_equal(const unsigned char *a, const unsigned char *b, size_t length)
-{
-    volatile unsigned char different = 0; /* so that the loop is not left at the first difference */
-    for (size_t i = 0; i < length; i++)
-        different = (unsigned char)(different | (a[i] ^ b[i]));
-    return different == 0;
-}
-
 /* ---- The page that sends it ---- */
 
 static bool origin_is_own(const struct access_facts *facts)

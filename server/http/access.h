@@ -11,8 +11,6 @@
 
 #include "server/http/http.h"
 
-#define ACCESS_DIGEST_BYTES 32
-
 struct access_facts {
     enum http_access needs;
     bool writes;                /* the method is none of GET and HEAD */
@@ -33,10 +31,6 @@ enum access_decision access_decide(const struct access_facts *facts, const char 
 
 /* Whether a page of this server's own, or no page at all, sends it. */
 bool access_page_is_own(const struct access_facts *facts);
-
-void access_token_digest(const char *token, size_t length, unsigned char out[ACCESS_DIGEST_BYTES]);
-/* In a time that does not depend on where they differ. */
-bool access_bytes_equal(const unsigned char *a, const unsigned char *b, size_t length);
 
 /* The rest of `Authorization` after the scheme "Bearer", or the password of "Basic" (then
  * *out_is_basic). NULL: neither. The caller frees it. */

@@ -301,8 +301,8 @@ struct http_options {
     /* Whether a token exists, so that writing needs one; on event threads; may be NULL. */
     bool (*tokens_exist)(void *thread, void *app);
     enum http_reads reads;
-    /* Before the handler, on its thread, for a principal: whether it may what is asked for, beyond
-     * its scope; false: the request has been answered. May be NULL. */
+    /* Before the handler, on its thread: whether the principal, if there is one, may what is asked
+     * for, beyond its scope; false: the request has been answered. May be NULL. */
     bool (*authorize)(HttpRequest *request);
     /* any thread; may be NULL */
     void (*audit)(const struct http_audit_entry *entry, void *app);

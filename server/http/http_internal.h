@@ -7,6 +7,7 @@
  * or on a worker (http_workers.c), and queues what http_response.c prepared. */
 #pragma once
 
+#include "schema/digest.h"
 #include "server/http/http.h"
 #include "server/http/http_client_table.h"
 #include "server/http/http_router.h"
@@ -23,7 +24,6 @@
 #define HTTP_INBOX_MAX   256u  /* sockets handed from one event thread to the other at once */
 #define HTTP_LINGER_MAX                                                                            \
     64u /* sockets of an event thread that are read to the end after an early refusal */
-#define HTTP_DIGEST_BYTES 32
 
 /* What an event of a loop's epoll set is about: the index of a lingering socket, or one of these.
  */
@@ -148,8 +148,8 @@ struct http_server {
     HttpRouter *router;
     GStrv cors_origins; /* or NULL */
     bool has_token, loopback;
-    char form_token[2 * HTTP_DIGEST_BYTES + 1]; /* of forms of those without a session */
-    unsigned char token_digest[HTTP_DIGEST_BYTES];
+    char form_token[2 * DIGEST_BYTES + 1]; /* of forms of those without a session */
+    unsigned char token_digest[DIGEST_BYTES];
     int listen_fd;
     uint16_t port;
     char id_prefix[12];
@@ -236,8 +236,8 @@ struct http_request {
     bool tokens_exist;         /* where it was asked */
     bool is_write;             /* of which the log of writes is to tell */
     bool is_begun;             /* that log knows of it: its handler began */
-    char form_token[2 * HTTP_DIGEST_BYTES + 1]; /* of a session; else empty */
-    char *note_project, *note_detail;           /* for the log of writes; or NULL */
+    char form_token[2 * DIGEST_BYTES + 1]; /* of a session; else empty */
+    char *note_project, *note_detail;      /* for the log of writes; or NULL */
     char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
     void *app_thread;
     enum http_stage stage; /* event thread */

@@ -104,11 +104,11 @@ void http_response_session(HttpRequest *request, const char *secret, int64_t sec
 static bool find_write_token(HttpRequest *request, const struct principal_credential *credential)
 {
     const HttpServer *server = request->server;
-    unsigned char digest[HTTP_DIGEST_BYTES];
+    unsigned char digest[DIGEST_BYTES];
     if (!server->has_token || credential->is_cookie || credential->length == 0)
         return false;
-    access_token_digest(credential->text, credential->length, digest);
-    if (!access_bytes_equal(digest, server->token_digest, sizeof digest))
+    digest_sha256(credential->text, credential->length, digest);
+    if (!digest_equal(digest, server->token_digest, sizeof digest))
         return false;
     request->principal = principal_new_shared();
     return true;
@@ -293,7 +293,7 @@ static bool form_token_is_right(const HttpRequest *request)
     const char *sent = form ? http_form_value(form, HTTP_FORM_TOKEN) : NULL;
     size_t length = strlen(wanted);
     return sent && strlen(sent) == length && length > 0 &&
-           access_bytes_equal((const unsigned char *)sent, (const unsigned char *)wanted, length);
+           digest_equal((const unsigned char *)sent, (const unsigned char *)wanted, length);
 }
 
 /* A program that sends a form has no session, and tells nothing of a page: another site's page

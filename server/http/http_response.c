@@ -110,7 +110,9 @@ void http_respond_empty(HttpRequest *request, unsigned status)
 
 bool http_is_api(const HttpRequest *request)
 {
-    return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
+    const struct http_route *route = request->match ? request->match->route : NULL;
+    return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/") ||
+           (route && route->access == HTTP_SUBMIT); /* other tools' doors for their results */
 }
 
 /* A head that was never whole has neither method nor path. */
@@ -304,9 +306,16 @@ static void each_security_header(const HttpRequest *request, http_header_fn each
 /* Pages are other ones for those who are signed in; all is another for those who may not read. */
 static const char *vary_of(const HttpRequest *request)
 {
-    bool may_differ = request->match && request->match->route && http_principal_is_private(request);
+    const struct http_route *route = request->match ? request->match->route : NULL;
+    const char *type = request->answer.content_type;
+    bool is_page = !type || g_str_has_prefix(type, "text/html");
+    bool may_differ = route && http_principal_is_private(request);
+    if (route && route->cache == HTTP_IMMUTABLE && request->answer.status < 400)
+        return "Accept-Encoding";
     if (!http_is_api(request))
-        return may_differ ? "Accept-Encoding, Authorization, Cookie" : "Accept-Encoding, Cookie";
+        return may_differ ? "Accept-Encoding, Authorization, Cookie"
+               : is_page  ? "Accept-Encoding, Cookie"
+                          : "Accept-Encoding";
     if (request->server->cors_origins)
         return may_differ ? "Accept, Accept-Encoding, Authorization, Cookie, Origin"
                           : "Accept, Accept-Encoding, Origin";

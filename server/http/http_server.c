@@ -102,8 +102,7 @@ static void options_copy(HttpServer *server, const struct http_options *options)
     server->cors_origins = g_strdupv((GStrv)(guintptr)options->cors_origins);
     server->has_token = options->write_token != NULL;
     if (server->has_token)
-        access_token_digest(options->write_token, strlen(options->write_token),
-                            server->token_digest);
+        digest_sha256(options->write_token, strlen(options->write_token), server->token_digest);
     limits_default(server);
 }
 
@@ -111,7 +110,7 @@ static void options_copy(HttpServer *server, const struct http_options *options)
  * somebody could guess. */
 static void form_token_make(HttpServer *server)
 {
-    unsigned char random[HTTP_DIGEST_BYTES];
+    unsigned char random[DIGEST_BYTES];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return;
     for (size_t i = 0; i < sizeof random; i++)

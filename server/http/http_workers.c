@@ -16,8 +16,7 @@ void http_workers_handle(HttpRequest *request, void *app_thread)
     bool (*authorize)(HttpRequest *) = request->server->options.authorize;
     if (!http_body_decode(request, &error)) {
         http_respond_error(request, error, NULL);
-    } else if (http_principal_owns_form(request) &&
-               (!request->principal || !authorize || authorize(request))) {
+    } else if (http_principal_owns_form(request) && (!authorize || authorize(request))) {
         http_principal_audit(request, false);
         request->match->route->handler(request);
     }

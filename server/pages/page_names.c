@@ -26,8 +26,8 @@ static void append_suggestion(GString *text, guint *n_found, const char *name,
     (*n_found)++;
 }
 
-/* Access was decided by the name in the path without its suffix: who is bound to that one project
- * is shown no other whose whole name this is, nor the names of others. */
+/* Access was decided by the name in the path, with its suffix or without it: who is bound to the
+ * one project is not shown the other, nor the names of others. */
 static bool may_see(const HttpRequest *request, const char *project)
 {
     return http_request_reads_open(request) ||
@@ -98,7 +98,8 @@ struct store_project *page_find_project(HttpRequest *request, StoreSnapshot *sna
 {
     const char *name = http_request_segment(request, "project");
     struct store_project *project = find_whole_project(request, snapshot);
-    project = project ? project : store_project_find(snapshot, name);
+    if (!project && may_see(request, name))
+        project = store_project_find(snapshot, name);
     if (project)
         return project;
     g_autofree char *says = g_strdup_printf("No project is called “%s”.", name);

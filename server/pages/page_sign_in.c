@@ -131,9 +131,9 @@ static bool check_token(HttpRequest *request, const char *text, struct store_ses
     const struct context *context = context_of(request);
     g_autoptr(StoreToken) token = NULL;
     unsigned scopes = 0;
-    secret_hash(text, strlen(text), session->token_hash);
+    digest_sha256(text, strlen(text), session->token_hash);
     if (context->has_write_token &&
-        secret_hash_equal(session->token_hash, context->write_token_hash)) {
+        digest_equal(session->token_hash, context->write_token_hash, DIGEST_BYTES)) {
         http_request_note(request, NULL, "signed in with the write token");
         return true;
     }
@@ -177,7 +177,7 @@ static void begin_session(HttpRequest *request, const struct store_session *sess
     struct store_access_write *write = g_new0(struct store_access_write, 1);
     struct signing_in *in = g_new0(struct signing_in, 1);
     *write = (struct store_access_write){.op = STORE_ADD_SESSION, .session = *session};
-    secret_hash(secret, SECRET_TEXT_LENGTH, write->session.hash);
+    digest_sha256(secret, SECRET_TEXT_LENGTH, write->session.hash);
     *in = (struct signing_in){.request = request,
                               .secret = secret,
                               .back = g_strdup(back),

@@ -2,10 +2,9 @@
  * /tokens: who may do what, for admins: the tokens, making one (shown once), revoking one. An admin
  * of one project sees and makes tokens of that. The request's thread; what follows a write is
  * rendered on the writer's. */
+#include "server/access/token_making.h"
 #include "server/pages/layout.h"
 #include "server/routes.h"
-
-#include "server/store/store_access.h"
 
 #include <string.h>
 
@@ -236,62 +235,51 @@ static const char *given(const GPtrArray *form, const char *name)
     return text && *text ? text : NULL;
 }
 
-/* "main, pr/1" to its names; NULL where it is empty. */
+/* "main, pr/1" to its names; NULL where it is empty. How many there may be is for
+ * principal_wish_check to say. */
 static char **names_of(const GPtrArray *form, const char *name)
 {
     const char *text = given(form, name);
-    g_auto(GStrv) parts = text ? g_strsplit(text, ",", (gint)PRINCIPAL_NAMES_MAX + 1) : NULL;
-    GPtrArray *names = g_ptr_array_new();
-    for (guint i = 0; parts && parts[i]; i++)
-        if (*g_strstrip(parts[i]))
-            g_ptr_array_add(names, g_strdup(parts[i]));
-    bool is_empty = names->len == 0;
-    g_ptr_array_add(names, NULL);
-    char **list = (char **)g_ptr_array_free(names, is_empty);
-    return is_empty ? NULL : list;
+    g_auto(GStrv) parts = text ? g_strsplit(text, ",", -1) : NULL;
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+    bool is_empty = true;
+    for (guint i = 0; parts && parts[i]; i++) {
+        if (!*g_strstrip(parts[i]))
+            continue;
+        g_strv_builder_add(names, parts[i]);
+        is_empty = false;
+    }
+    return is_empty ? NULL : g_strv_builder_end(names);
 }
 
-static StoreToken *token_of(const HttpRequest *request, const GPtrArray *form, GError **error)
+static StoreToken *token_of(const HttpRequest *request, const GPtrArray *form, char **out_secret,
+                            GError **error)
 {
-    const char *own = own_project(request);
-    int64_t lifetime_s, now_ms = g_get_real_time() / 1000;
-    g_autoptr(StoreToken) token = g_new0(StoreToken, 1);
-    token->project = g_strdup(own ? own : given(form, "project"));
-    token->note = g_strdup(given(form, "note"));
-    token->branches = names_of(form, "branches");
-    token->machines = names_of(form, "machines");
-    const struct principal_wish wish = {.project = token->project,
+    g_auto(GStrv) branches = names_of(form, "branches");
+    g_auto(GStrv) machines = names_of(form, "machines");
+    const struct principal_wish wish = {.project = given(form, "project"),
                                         .scope = given(form, "scope"),
-                                        .note = token->note,
+                                        .note = given(form, "note"),
                                         .expires = given(form, "expires"),
-                                        .branches = token->branches,
-                                        .machines = token->machines};
-    token->scopes = principal_wish_check(&wish, &lifetime_s, error);
-    token->made_by = http_request_signed(request, NULL);
-    token->created_ms = now_ms;
-    token->expires_ms = token->scopes && lifetime_s > 0 ? now_ms + lifetime_s * 1000 : 0;
-    return token->scopes ? g_steal_pointer(&token) : NULL;
+                                        .branches = branches,
+                                        .machines = machines};
+    return token_making_new(request, &wish, out_secret, error);
 }
 
 void page_tokens_post(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) form = http_request_form(request, &error);
-    g_autoptr(StoreToken) token = form ? token_of(request, form, &error) : NULL;
-    char *secret = token ? secret_new(&error) : NULL;
-    if (!secret) {
+    char *secret = NULL;
+    StoreToken *token = form ? token_of(request, form, &secret, &error) : NULL;
+    if (!token) {
         http_respond_error(request, error, NULL);
         return;
     }
     struct making *making = g_new0(struct making, 1);
     *making = (struct making){
         request, secret, token->note ? g_strdup(token->note) : g_strdup("nobody in particular")};
-    http_request_note(request, token->project, NULL);
-    secret_hash(secret, SECRET_TEXT_LENGTH, token->hash);
-    struct store_access_write *write = g_new0(struct store_access_write, 1);
-    *write = (struct store_access_write){.op = STORE_ADD_TOKEN, .token = g_steal_pointer(&token)};
-    http_request_defer(request);
-    store_put_access(context_of(request)->store, write, make_done, making);
+    token_making_put(request, context_of(request)->store, token, make_done, making);
 }
 
 /* ---- Revoking ---- */
@@ -309,28 +297,6 @@ static void revoke_done(const struct store_receipt *receipt, void *user)
 void page_token_revoke(HttpRequest *request)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(StoreToken) token = NULL;
-    const char *own = own_project(request);
-    guint64 id;
-    bool fine = true;
-    if (g_ascii_string_to_unsigned(http_request_segment(request, "token"), 10, 1, G_MAXINT64, &id,
-                                   NULL))
-        fine = store_token_by_id((StoreReader *)http_request_thread(request), (int64_t)id, &token,
-                                 &error);
-    if (!fine) {
+    if (!token_making_revoke(request, context_of(request)->store, revoke_done, &error))
         http_respond_error(request, error, NULL);
-        return;
-    }
-    if (!token || (own && g_strcmp0(own, token->project) != 0)) {
-        http_respond_status(request, 404, "No token has this number.");
-        return;
-    }
-    http_request_note(request, token->project, NULL);
-    struct store_access_write *write = g_new0(struct store_access_write, 1);
-    *write = (struct store_access_write){.op = STORE_REVOKE_TOKEN,
-                                         .id = token->id,
-                                         .at_ms = g_get_real_time() / 1000,
-                                         .who = http_request_signed(request, NULL)};
-    http_request_defer(request);
-    store_put_access(context_of(request)->store, write, revoke_done, request);
 }

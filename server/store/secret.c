@@ -34,14 +34,6 @@ void secret_free(char *secret)
     g_free(secret);
 }
 
-void secret_hash(const char *secret, size_t length, unsigned char out[SECRET_HASH_BYTES])
-{
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    gsize hash_length = SECRET_HASH_BYTES;
-    g_checksum_update(checksum, (const guchar *)secret, (gssize)length);
-    g_checksum_get_digest(checksum, out, &hash_length);
-}
-
 char *secret_print(const char *prefix, int64_t id, const char *secret)
 {
     return g_strdup_printf("%s_%" G_GINT64_FORMAT "_%s", prefix, (gint64)id, secret);
@@ -64,14 +56,6 @@ bool secret_parse(const char *text, size_t length, const char *prefix, int64_t *
     *out_id = id;
     *out_secret = text + at + 1;
     return true;
-}
-
-bool secret_hash_equal(const unsigned char *a, const unsigned char *b)
-{
-    volatile unsigned char different = 0; /* so that the loop is not left at the first difference */
-    for (int i = 0; i < SECRET_HASH_BYTES; i++)
-        different = (unsigned char)(different | (a[i] ^ b[i]));
-    return different == 0;
 }
 
 static bool is_secret_char(char c)

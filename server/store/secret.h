@@ -4,23 +4,21 @@
  * Pure but for the kernel's random numbers. Any thread. */
 #pragma once
 
+#include "schema/digest.h"
 #include "schema/error.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 #define SECRET_TOKEN_PREFIX   "brkv"
 #define SECRET_SESSION_PREFIX "brks"
-#define SECRET_BYTES          32 /* random: 256 bits */
-#define SECRET_TEXT_LENGTH    43 /* of the secret part, in the alphabet A-Z a-z 0-9 - _ */
-#define SECRET_HASH_BYTES     32
+#define SECRET_BYTES          32           /* random: 256 bits */
+#define SECRET_TEXT_LENGTH    43           /* of the secret part, in the alphabet A-Z a-z 0-9 - _ */
+#define SECRET_HASH_BYTES     DIGEST_BYTES /* of the secret part, by digest_sha256 */
 
 /* The secret part of a new one, from getrandom(2). NULL with ERROR_UNAVAILABLE. Free it with
  * secret_free, which wipes it. */
 char *secret_new(GError **error);
 void secret_free(char *secret);
-
-/* SHA-256 of the secret part. */
-void secret_hash(const char *secret, size_t length, unsigned char out[SECRET_HASH_BYTES]);
 
 /* "brkv_7_…". Free it with secret_free. */
 char *secret_print(const char *prefix, int64_t id, const char *secret);
@@ -30,9 +28,6 @@ char *secret_print(const char *prefix, int64_t id, const char *secret);
  */
 bool secret_parse(const char *text, size_t length, const char *prefix, int64_t *out_id,
                   const char **out_secret);
-
-/* In a time that does not depend on where they differ. */
-bool secret_hash_equal(const unsigned char *a, const unsigned char *b);
 
 /* A copy of the text in which the secret part of whatever looks like a token or a cookie is "…".
  * The caller frees it. */

@@ -36,6 +36,10 @@ const struct sqlite_statement sqlite_check_statements[] = {
      "WHERE p.series_id = t.series_id AND p.run_seq <= "
      "coalesce((SELECT run_seq FROM tally_state WHERE id = 1), 0))",
      true},
+    {"news of changes that are not stored", /* 0: of an environment */
+     "SELECT count(*) FROM outbox WHERE change_id <> 0 AND change_id NOT IN (SELECT id FROM "
+     "change)",
+     true},
 };
 const guint sqlite_n_check_statements = G_N_ELEMENTS(sqlite_check_statements);
 

@@ -2,6 +2,8 @@
  * Putting writes into the store's queue (see store.h): one function each. Any thread. */
 #include "server/store/store_internal.h"
 
+#include <string.h>
+
 static void enqueue(Store *store, struct store_write *write)
 {
     pthread_mutex_lock(&store->mutex);
@@ -147,11 +149,47 @@ void store_expire_run(Store *store, char *id, bool keeps_verdicts, store_done_fn
     enqueue(store, write);
 }
 
+static gint64 bytes_of_texts(const char *const *texts, gsize n)
+{
+    gint64 bytes = 0;
+    for (gsize i = 0; i < n; i++)
+        bytes += texts[i] ? (gint64)strlen(texts[i]) + 1 : 0;
+    return bytes;
+}
+
+static gint64 bytes_of_names(char *const *names)
+{
+    gint64 bytes = 0;
+    for (; names && *names; names++)
+        bytes += (gint64)strlen(*names) + 1 + (gint64)sizeof *names;
+    return bytes;
+}
+
+static gint64 bytes_of_access(const struct store_access_write *access)
+{
+    const struct store_token *token = access->token;
+    const struct store_audit *audit = access->audit;
+    gint64 bytes = (gint64)sizeof *access + bytes_of_texts((const char *const[]){access->who}, 1);
+    if (token)
+        bytes += (gint64)sizeof *token + bytes_of_names(token->branches) +
+                 bytes_of_names(token->machines) +
+                 bytes_of_texts((const char *const[]){token->project, token->scopes, token->note,
+                                                      token->made_by, token->revoked_by},
+                                5);
+    if (audit)
+        bytes += (gint64)sizeof *audit +
+                 bytes_of_texts((const char *const[]){audit->request_id, audit->who, audit->project,
+                                                      audit->address, audit->method, audit->path,
+                                                      audit->detail},
+                                7);
+    return bytes;
+}
+
 void store_put_access(Store *store, struct store_access_write *access, store_done_fn done,
                       void *user)
 {
     struct store_write *write = store_write_new(WRITE_ACCESS, done, user);
     write->access = access;
-    write->bytes = (gint64)sizeof *write + (gint64)sizeof *access + 512;
+    write->bytes = (gint64)sizeof *write + bytes_of_access(access);
     enqueue(store, write);
 }

@@ -47,8 +47,8 @@ static int64_t now_ms(void)
 static bool fits(const char *secret, const unsigned char *hash)
 {
     unsigned char own[SECRET_HASH_BYTES];
-    secret_hash(secret, SECRET_TEXT_LENGTH, own);
-    return secret_hash_equal(own, hash);
+    digest_sha256(secret, SECRET_TEXT_LENGTH, own);
+    return digest_equal(own, hash, SECRET_HASH_BYTES);
 }
 
 bool store_token_check(StoreReader *reader, const char *text, size_t length, StoreToken **out,
@@ -92,8 +92,9 @@ bool store_session_check(StoreReader *reader, const char *text, size_t length,
         return true;
     if (session.token_id != 0 && !store_token_by_id(reader, session.token_id, &token, error))
         return false;
-    if (session.token_id != 0 && !(token && store_token_is_live(token, now_ms()) &&
-                                   secret_hash_equal(token->hash, session.token_hash)))
+    if (session.token_id != 0 &&
+        !(token && store_token_is_live(token, now_ms()) &&
+          digest_equal(token->hash, session.token_hash, SECRET_HASH_BYTES)))
         return true;
     *out = session;
     *out_token = g_steal_pointer(&token);

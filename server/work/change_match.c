@@ -204,14 +204,16 @@ static void add(const struct change_match *match, const struct store_change *now
     g_array_append_val(writes, write);
 }
 
-/* No place stands for it any more: a candidate that nobody spoke of goes, all else is withdrawn. */
+/* No place stands for it any more: a candidate that nobody spoke of and nobody was told of goes, all
+ * else is withdrawn. */
 static void withdraw(const struct change_match *match, const struct store_change *kept,
                      GArray *writes)
 {
     struct store_change_write write = {.machine_id = match->series->machine->id, .change = *kept};
     write.change.note = write.change.who = NULL;
     write.change.expectation = g_strdup(kept->expectation);
-    if (kept->status == STORE_STATUS_CANDIDATE && kept->triage == STORE_TRIAGE_OPEN) {
+    if (kept->status == STORE_STATUS_CANDIDATE && kept->triage == STORE_TRIAGE_OPEN &&
+        kept->told_ms == 0) {
         write.action = STORE_CHANGE_DROP;
         g_array_append_val(writes, write);
     } else if (kept->status != STORE_STATUS_WITHDRAWN) {

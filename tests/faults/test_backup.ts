@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backup, restore and check as an operator uses them: of a server that is being written to, after a damaged file, over a store that is there.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -109,6 +110,20 @@ test("what was there is kept beside the restored store", async () => {
   assert.equal((await missing(server, late)).length, late.length, "the backup is older than these");
   await server.stop({ keep: true });
   await assertHolds(kept.split("/").at(-1)!, late);
+});
+
+test("news must have its change; those of an environment have none", { timeout: 60_000 }, async () => {
+  server = await startServer({ folder });
+  await fill(3, "news");
+  await server.stop({ keep: true });
+  server = undefined;
+  const add = (change: number) => execFileSync("sqlite3", [file("store.db"), `INSERT INTO outbox (news, change_id, project_id, machine_id, commit_id, at_ms) VALUES ('withdrawn', ${change}, 1, 1, 1, 1)`]);
+  add(0);
+  assert.equal(command(["check", "--store", storeUrl(folder)]).code, 0);
+  add(987654);
+  const check = command(["check", "--store", storeUrl(folder)]);
+  assert.deepEqual([check.code, /1 news of changes that are not stored/.test(check.out)], [1, true], check.out + check.err);
+  execFileSync("sqlite3", [file("store.db"), "DELETE FROM outbox WHERE at_ms = 1"]);
 });
 
 /** Overwrites some pages. */

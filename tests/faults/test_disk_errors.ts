@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { postAlone } from "../http/support/client";
 import { type Server, startServer } from "../http/support/server";
+import { createToken } from "../http/support/tokens";
 import { assertAllThere, assertWhole, command, makeRun, type Posted, storeUrl } from "./support/acknowledged";
 import { figure, length } from "./support/length";
 import { filesOf } from "./support/power";
@@ -128,6 +129,22 @@ test("a failure at every step of a start: it says so and ends, and the next star
   await server.stop({ keep: true });
   assertWhole(folder);
   figure(`an I/O error at each ${STRIDE > 1 ? `${STRIDE}th ` : ""}of ${last} steps of a start: ${failed} starts refused, each said what, the next was fine`);
+});
+
+test("a token that the disk does not give is not refused: 503, and it counts when the disk is back", { timeout: 120_000 }, async () => {
+  const token = await createToken(folder, "--scope", "read");
+  server = await startServer({ folder, env, args: ["--private"] });
+  const ask = () => fetch(`${server!.origin}/api/projects`, { headers: { Authorization: `Bearer ${token}` } });
+  assert.equal((await ask()).status, 200);
+  for (let i = 0; i < 3; i++) {
+    await createToken(folder, "--scope", "submit"); // by another program: what is kept of the file in memory counts no more
+    control.arm(1, KIND.read, ERRNO.EIO, true);
+    const answer = await ask();
+    assert.ok(control.disarm() > 0, "nothing was read");
+    assert.equal(answer.status, 503, await answer.text());
+    assert.equal((await ask()).status, 200);
+  }
+  await server.stop({ keep: true });
 });
 
 test("a failure at every step of a backup leaves nothing that looks like one", { timeout: 600_000 }, async () => {

@@ -82,10 +82,11 @@ test("Codespeed: one foreign row, and nothing of the upload is stored", async ()
 test("LNT", async () => {
   const post = (query: string, machine = "box") => request.send("POST", `/db_default/v4/demo/submitRun${query}`, {
     headers: FORM, body: new URLSearchParams({ input_data: JSON.stringify({ format_version: "2", machine: { name: machine }, run: { start_time: "2026-01-05T10:15:00", git_sha: sha("pull5") }, tests: [{ name: "a", execution_time: [1] }] }) }).toString() });
-  for (const [answer, says] of [[await post(""), /no branch is named/], [await post("?branch=main"), /not as .{1,2}main/], [await post("?branch=pr/5", "lab"), /not for .{1,2}lab/], [await post("?branch=pr/5&project=other"), /project &quot;demo&quot; only/]] as const) {
+  for (const [answer, says] of [[await post(""), /no branch is named/], [await post("?branch=main"), /not as .{1,2}main/], [await post("?branch=pr/5", "lab"), /not for .{1,2}lab/]] as const) {
     assert.equal(answer.status, 403, answer.text);
     assert.match(answer.text, says);
   }
+  assertProblem(await post("?branch=pr/5&project=other"), 403, /project "demo" only/); // refused at the door, for a program
   assert.equal((await post("?branch=pr/5")).status, 200);
   assert.equal((await runsOf("pr/5")).length, 1);
 });

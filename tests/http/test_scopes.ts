@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Client, runDocument, sha } from "./support/client";
 import { storeHistory } from "./support/history";
 import { type Server, startServer } from "./support/server";
-import { createToken } from "./support/tokens";
+import { browserHeaders, createToken, formToken, idOf, postForm, signIn } from "./support/tokens";
 
 interface Route { method: string; path: string; parameters: string[] | null; access: "open" | "read" | "submit" | "triage" | "admin" }
 type Names = Record<string, string>;
@@ -144,4 +144,53 @@ test("a name that is another project's whole, and one's own with a suffix, shows
   assert.equal(answer.status, 200);
   assert.ok(!answer.text.includes("secret-bench"), answer.text.slice(0, 300));
   assert.ok((await all.raw("GET", "/p/own.json")).text.includes("secret-bench"), "who may see both gets the whole name");
+});
+
+test("a project whose whole name ends as a suffix does is shown to its own token, and no other by it", async () => {
+  const all = await Client.of(server, await createToken(server.folder, "--scope", "admin"));
+  for (const project of ["two", "two.json"]) await all.store(runDocument({ id: `of-${project}`, project, commit: { sha: sha(1) }, results: [{ bench: `bench-of-${project}`, params: {}, metrics: { real_time: { unit: "ns", better: "lower", samples: [1, 2, 3] } } }] }));
+  const whole = await Client.of(server, await createToken(server.folder, "--scope", "read", "--project", "two.json"));
+  const answer = await whole.raw("GET", "/p/two.json");
+  assert.equal(answer.status, 200, answer.text.slice(0, 300));
+  assert.ok(answer.text.includes("bench-of-two.json"), answer.text.slice(0, 300));
+  for (const path of ["/p/two", "/p/two.csv", "/p/two.md", "/p/two/b/bench-of-two", "/badge/two.svg"]) assert.equal((await whole.raw("GET", path)).status, 403, path);
+  const early = await Client.of(server, await createToken(server.folder, "--scope", "read", "--project", "two.csv")); // of no run yet
+  const none = await early.raw("GET", "/p/two.csv");
+  assert.equal(none.status, 404, none.text.slice(0, 300));
+  assert.ok(!none.text.includes("bench-of-two"), none.text.slice(0, 300));
+});
+
+test("the log of writes says whose a run or a change was that is addressed by its id, whoever wrote", async () => {
+  const own = await startServer();
+  try {
+    const client = await Client.of(own);
+    const { change } = await namesOf(client, "logged");
+    const patch = () => client.send("PATCH", `/api/changes/${change}`, { body: '{"triage":"acknowledged"}', headers: { "Content-Type": "application/json" } });
+    assert.equal((await patch()).status, 200); // nobody has a token
+    client.authorization = `Bearer ${await createToken(own.folder, "--scope", "admin")}`;
+    assert.equal((await patch()).status, 200);
+    assert.equal((await client.send("DELETE", "/api/runs/logged-3")).status, 204);
+    const rows = (await client.read("/api/audit?project=logged&limit=1000")).audit.filter((row: any) => /^\/api\/(changes|runs)\/./.test(row.path));
+    assert.deepEqual(rows.map((row: any) => [row.method, row.project, row.status]).reverse(), [["PATCH", "logged", 200], ["PATCH", "logged", 200], ["DELETE", "logged", 204]]);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("the page makes and revokes tokens as the API does: another project's are refused, and too many names", async () => {
+  const token = await createToken(server.folder, "--scope", "admin", "--project", "own"), foreign = await createToken(server.folder, "--scope", "read", "--project", "foreign");
+  const browser = await Client.of(server), { cookie } = await signIn(browser, token);
+  const form_token = formToken((await browser.raw("GET", "/tokens", { headers: { Cookie: cookie } })).text);
+  const post = (path: string, fields: Names) => postForm(browser, path, { ...fields, form_token }, browserHeaders(browser, cookie));
+  const other = await post("/tokens", { scope: "read", project: "foreign" });
+  assert.deepEqual([other.status, /tokens of project &quot;own&quot; only/.test(other.text)], [403, true], other.text);
+  assert.equal((await post("/tokens", { scope: "read", project: "own" })).status, 200);
+  assert.equal((await post(`/tokens/${idOf(foreign)}/revoke`, {})).status, 404);
+  assert.equal((await (await Client.of(server, foreign)).get("/api/runs?project=foreign")).status, 200, "it lives");
+  const names = (n: number) => Array.from({ length: n }, (_, i) => `b${i}`).join(", ");
+  assert.equal((await post("/tokens", { scope: "submit", branches: names(100) })).status, 200);
+  for (const n of [101, 102, 150]) {
+    const many = await post("/tokens", { scope: "submit", branches: names(n) });
+    assert.ok([400, 422].includes(many.status) && /100/.test(many.text), `${n}: ${many.status} ${many.text.slice(0, 400)}`);
+  }
 });

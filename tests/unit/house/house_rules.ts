@@ -17,9 +17,9 @@ export const ALLOWED_INCLUDES: Record<string, string[]> = {
   "server/analysis/": ["server/analysis/", "schema/"],
   "server/work/": ["server/work/", "server/analysis/", "server/store/", "schema/"],
   "server/demo/": ["server/demo/", "server/work/", "server/store/", "schema/"],
-  "server/access/": ["server/access/", "schema/"],
-  "server/api/": ["server/api/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/"],
-  "server/pages/": ["server/pages/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/", "web/"],
+  "server/access/": ["server/access/", "server/http/", "server/store/", "schema/"],
+  "server/api/": ["server/api/", "server/access/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/"],
+  "server/pages/": ["server/pages/", "server/access/", "server/http/", "server/work/", "server/analysis/", "server/store/", "server/context.h", "server/routes.h", "schema/", "web/"],
   "server/": ["server/", "schema/"],
 };
 

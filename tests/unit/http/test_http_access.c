@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Who may write: the table of the rules, and the answers they lead to. */
+#include "schema/digest.h"
 #include "server/http/access.h"
 #include "tests/unit/http/http_fixture.h"
 
@@ -145,10 +146,10 @@ static void test_credentials(void)
 static void test_equal(void)
 {
     static const unsigned char a[4] = {1, 2, 3, 4}, b[4] = {1, 2, 3, 5}, c[4] = {0, 2, 3, 4};
-    g_assert_true(access_bytes_equal(a, a, 4));
-    g_assert_false(access_bytes_equal(a, b, 4));
-    g_assert_false(access_bytes_equal(a, c, 4));
-    g_assert_true(access_bytes_equal(a, b, 3));
+    g_assert_true(digest_equal(a, a, 4));
+    g_assert_false(digest_equal(a, b, 4));
+    g_assert_false(digest_equal(a, c, 4));
+    g_assert_true(digest_equal(a, b, 3));
 }
 
 /* Every need against every scope alone: what each may, and that nothing else counts then. */

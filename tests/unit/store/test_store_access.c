@@ -6,6 +6,9 @@
 #include "store_fixture.h"
 
 #define HOUR_MS INT64_C(3600000)
+#define LONG_NOTE                                                                                  \
+    5007 /* beyond a page, and its end needs room of its own: memory is taken twice                \
+          */
 
 static int64_t now_ms(void)
 {
@@ -48,7 +51,7 @@ static StoreToken *make_token(const char *secret, const char *project, int64_t e
 {
     static const char *const branches[] = {"main", "pr/*", NULL};
     StoreToken *token = g_new0(StoreToken, 1);
-    secret_hash(secret, SECRET_TEXT_LENGTH, token->hash);
+    digest_sha256(secret, SECRET_TEXT_LENGTH, token->hash);
     token->project = g_strdup(project);
     token->scopes = g_strdup("submit,read");
     token->branches = g_strdupv((GStrv)(guintptr)branches);
@@ -209,8 +212,8 @@ static int64_t must_sign_in(Store *store, int64_t token_id, const char *token_se
     struct store_access_write write = {
         .op = STORE_ADD_SESSION,
         .session = {.token_id = token_id, .created_ms = now_ms(), .expires_ms = expires_ms}};
-    secret_hash(secret, SECRET_TEXT_LENGTH, write.session.hash);
-    secret_hash(token_secret, SECRET_TEXT_LENGTH, write.session.token_hash);
+    digest_sha256(secret, SECRET_TEXT_LENGTH, write.session.hash);
+    digest_sha256(token_secret, SECRET_TEXT_LENGTH, write.session.token_hash);
     return must_put(store, &write);
 }
 
@@ -333,6 +336,108 @@ static void test_audit_is_bounded(void)
     fixture_end(&fixture);
 }
 
+/* ---- The queue, and memory ---- */
+
+/* The queue's bound is of what its writes hold: a long path is no small thing. */
+static void test_queue_counts_texts(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    store_close(fixture.store);
+    struct store_options options = {.url = fixture.url, .queue_bytes_max = 10000};
+    fixture.store = store_open(&options, NULL);
+    put_audit(fixture.store, "short", 200, 0);
+    struct store_audit *audit = g_new0(struct store_audit, 1);
+    *audit = (struct store_audit){.request_id = g_strdup("long"),
+                                  .at_ms = now_ms(),
+                                  .method = g_strdup("POST"),
+                                  .path = g_strnfill(20000, 'p')};
+    struct store_access_write *write = g_new0(struct store_access_write, 1);
+    *write = (struct store_access_write){.op = STORE_PUT_AUDIT, .audit = audit};
+    struct outcome outcome;
+    outcome_init(&outcome);
+    store_put_access(fixture.store, write, outcome_done, &outcome);
+    outcome_wait(&outcome);
+    g_assert_cmpint(outcome.outcome, ==, STORE_REFUSED);
+    g_assert_cmpint(outcome.code, ==, ERROR_BUSY);
+    outcome_clear(&outcome);
+    fixture_end(&fixture);
+}
+
+static sqlite3_mem_methods real_memory;
+static _Thread_local int takes_left = -1; /* of SQLite's memory, on this thread; -1: any number */
+
+static bool may_take(void)
+{
+    if (takes_left > 0)
+        takes_left--;
+    return takes_left != 0;
+}
+
+static void *take_memory(int bytes)
+{
+    return may_take() ? real_memory.xMalloc(bytes) : NULL;
+}
+
+static void *take_other_memory(void *memory, int bytes)
+{
+    return may_take() ? real_memory.xRealloc(memory, bytes) : NULL;
+}
+
+/* Before SQLite is used for the first time. */
+static void stand_before_memory(void)
+{
+    g_assert_cmpint(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory), ==, SQLITE_OK);
+    sqlite3_mem_methods memory = real_memory;
+    memory.xMalloc = take_memory;
+    memory.xRealloc = take_other_memory;
+    g_assert_cmpint(sqlite3_config(SQLITE_CONFIG_MALLOC, &memory), ==, SQLITE_OK);
+}
+
+/* False where memory ran out after so many takes. Never another token than was stored, nor none. */
+static bool ask_with(Store *store, const char *text, int n_takes)
+{
+    g_autoptr(StoreReader) reader = must_read(store);
+    g_autoptr(StoreToken) found = NULL;
+    g_autoptr(GError) error = NULL, of_list = NULL;
+    takes_left = n_takes;
+    bool fine = store_token_check(reader, text, strlen(text), &found, &error);
+    takes_left = n_takes;
+    g_autoptr(GPtrArray) list = store_tokens(reader, NULL, 0, 10, &of_list);
+    takes_left = -1;
+    g_assert_true(!fine || (found && found->note && strlen(found->note) == LONG_NOTE));
+    if (!fine)
+        g_assert_error(error, BREAKEVEN_ERROR, ERROR_BUSY);
+    if (list)
+        g_assert_cmpuint(strlen(((const StoreToken *)list->pdata[0])->note), ==, LONG_NOTE);
+    else
+        g_assert_error(of_list, BREAKEVEN_ERROR, ERROR_BUSY);
+    return fine && list;
+}
+
+/* A token whose row memory ran out for is none that may more, nor one that is refused: it is an
+ * error, and the same token counts again when there is memory. */
+static void test_no_memory(void)
+{
+    struct fixture fixture;
+    fixture_begin(&fixture);
+    char *secret = must_secret();
+    StoreToken *token = make_token(secret, "demo", 0);
+    g_free(token->note);
+    token->note = g_strnfill(LONG_NOTE, 'n');
+    int64_t id = must_put(fixture.store,
+                          &(struct store_access_write){.op = STORE_ADD_TOKEN, .token = token});
+    g_autofree char *text = secret_print(SECRET_TOKEN_PREFIX, id, secret);
+    int n = 1; /* 0 left is none */
+    while (!ask_with(fixture.store, text, n) && n < 1000)
+        n++;
+    g_assert_cmpint(n, >, 2);
+    g_assert_cmpint(n, <, 1000);
+    g_test_message("%d takes", n);
+    secret_free(secret);
+    fixture_end(&fixture);
+}
+
 /* ---- Beside a running store ---- */
 
 static int64_t must_add_by_file(StoreTokenFile *file, const char *secret, const char *request)
@@ -422,6 +527,7 @@ static void test_file_refused(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    stand_before_memory();
     g_test_add_func("/access/secrets", test_secrets);
     g_test_add_func("/access/texts", test_texts);
     g_test_add_func("/access/redacted", test_redacted);
@@ -430,6 +536,8 @@ int main(int argc, char **argv)
     g_test_add_func("/access/sessions", test_sessions);
     g_test_add_func("/access/audit", test_audit);
     g_test_add_func("/access/audit-is-bounded", test_audit_is_bounded);
+    g_test_add_func("/access/queue-counts-texts", test_queue_counts_texts);
+    g_test_add_func("/access/no-memory", test_no_memory);
     g_test_add_func("/access/file-beside", test_file_beside);
     g_test_add_func("/access/file-alone", test_file_alone);
     g_test_add_func("/access/file-refused", test_file_refused);
