@@ -52,7 +52,9 @@ static void check_frames(const uint8_t *data, size_t size)
     frame_read(raw, &document, &length);
     check(frame_read(packed, &document, &length) && length == size);
     check(size == 0 || memcmp(document, data, size) == 0);
-    g_byte_array_set_size(packed, packed->len - 1);
+    g_byte_array_append(packed, (const guint8 *)"x", 1);
+    check(!frame_read(packed, &document, &length));
+    g_byte_array_set_size(packed, packed->len - 2);
     check(!frame_read(packed, &document, &length));
 }
 
@@ -185,9 +187,13 @@ static void check_comparison(const char *body, size_t size)
 
 /* ---- Text ---- */
 
+/* What is installed is found out by making each executor, with its threads: a hundred times slower
+ * than all the rest. */
 static void check_plan(const char *text, size_t size)
 {
     static const struct plan_filter any = {0};
+    if (g_strstr_len(text, (gssize)size, "installed"))
+        return;
     g_autoptr(GError) error = NULL;
     g_autoptr(Plan) plan = plan_parse(text, size, "plan", &any, &error);
     check_error(!plan, error);

@@ -91,6 +91,39 @@ static void check_elements(const char *text)
     check_markup(formatted->str, "<b id=\"", printed, "\">");
 }
 
+/* Who gets the page is filled in where the slot was. */
+static void fill(Html *html, int kind, const char *text, void *user)
+{
+    check(kind == 7 && strcmp(text, "slot") == 0);
+    html_text(html, (const char *)user);
+}
+
+static void check_slot(char *text)
+{
+    g_autofree char *shown = as_shown(text, false);
+    Html *html = html_new();
+    html_literal(html, "<i>");
+    html_slot(html, 7, "slot");
+    html_literal(html, "</i>");
+    g_autoptr(GString) out = html_finish_filled(html, fill, text);
+    check_markup(out->str, "<i>", shown, "</i>");
+}
+
+static void check_numbers(double number)
+{
+    Html *html = html_new();
+    html_coordinate(html, number);
+    html_literal(html, " ");
+    html_json_number(html, number);
+    g_autoptr(GString) out = html_finish(html);
+    double bounded = isfinite(number) ? CLAMP(number, -1e6, 1e6) : 0;
+    char *end;
+    check(fabs(g_ascii_strtod(out->str, &end) - bounded) <= 0.006 && *end == ' ');
+    check(strspn(out->str, "-0123456789.") == (size_t)(end - out->str));
+    double read = g_ascii_strtod(end + 1, NULL);
+    check(isfinite(number) ? !(read < number) && !(read > number) : strcmp(end, " null") == 0);
+}
+
 /* As a browser reads an address: it leaves the server's own only by http(s). */
 static void check_url(const char *text)
 {
@@ -160,6 +193,22 @@ static void check_markdown(const char *text)
     }
 }
 
+/* A link is one pair of brackets and of parentheses; its address ends where they do. */
+static void check_markdown_link(const char *text, const char *path)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(GString) plain = g_string_new(NULL);
+    markdown_append_link(out, text, "http://host", path);
+    markdown_append_text(plain, text);
+    if (g_string_equal(out, plain))
+        return;
+    g_autofree char *head = g_strdup_printf("[%s](http://host/", plain->str);
+    check(g_str_has_prefix(out->str, head) && *path == '/');
+    const char *address = out->str + strlen(head);
+    check(strcspn(address, "()<>|`\"'* \t\r\n") == strlen(address) - 1);
+    check(g_str_has_suffix(address, ")"));
+}
+
 /* ---- CSV ---- */
 
 /* A cell of RFC 4180; moves *at behind it. */
@@ -214,6 +263,27 @@ static void check_csv(char *const texts[TEXTS], double number)
     g_autofree char *last = csv_read(&at);
     double read = g_ascii_strtod(last, NULL);
     check(isfinite(number) ? !(read < number) && !(read > number) : *last == '\0');
+    check(strcmp(at, "\r\n") == 0);
+}
+
+/* Of three columns the one that is asked for. */
+static void check_csv_fields(char *const texts[TEXTS])
+{
+    static const char *const columns[] = {"a", "b", "c", NULL};
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(GPtrArray) only = g_ptr_array_new();
+    struct csv_writer writer = CSV_WRITER_INIT(out);
+    g_ptr_array_add(only, (char[]){"b"});
+    csv_writer_only(&writer, columns, only);
+    csv_writer_header(&writer, columns);
+    csv_writer_integer(&writer, -7);
+    csv_writer_text(&writer, texts[0]);
+    csv_writer_bool(&writer, true);
+    csv_writer_end_row(&writer);
+    check(g_str_has_prefix(out->str, "b\r\n"));
+    const char *at = out->str + 3;
+    g_autofree char *cell = csv_read(&at);
+    check_cell(cell, texts[0]);
     check(strcmp(at, "\r\n") == 0);
 }
 
@@ -290,6 +360,25 @@ static void check_links(char *const texts[TEXTS])
     check(plain && strcmp(plain, texts[0]) == 0);
 }
 
+static void check_more_links(char *const texts[TEXTS])
+{
+    char *const links[] = {link_commit(texts[0], texts[1]),
+                           link_machine(texts[0]),
+                           link_changes(texts[0]),
+                           link_change(texts[0], -7),
+                           link_rules(texts[0]),
+                           link_annotations(texts[0]),
+                           link_compare(texts[0], texts[1], texts[2])};
+    for (gsize i = 0; i < G_N_ELEMENTS(links); i++) {
+        const char *at = links[i];
+        check_past(&at, i == 1 ? "/m/" : "/p/");
+        check_segment(&at, texts[0]);
+        check(*at == '/' || i == 1);
+        check(html_url_is_safe(links[i]) && !strpbrk(links[i], "<>\"'&#?"));
+        g_free(links[i]);
+    }
+}
+
 static void check_query(char *const texts[TEXTS])
 {
     struct http_pair pair = {texts[0], texts[1]};
@@ -307,6 +396,9 @@ static void check_query(char *const texts[TEXTS])
     check_past(&at, "name=");
     check_segment(&at, texts[2]);
     check(*at == '\0');
+    g_autofree char *range = link_range(pairs, texts[2], NULL);
+    g_autofree char *end = link_query(NULL, "from", texts[2]);
+    check(g_str_has_suffix(range, end + 1));
 }
 
 /* ---- Numbers ---- */
@@ -354,7 +446,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_url(texts[i]);
         check_json(texts[i]);
         check_markdown(texts[i]);
+        check_slot(texts[i]);
+        check_markdown_link(texts[i], texts[(i + 1) % TEXTS]);
     }
+    check_numbers(number);
+    check_csv_fields(texts);
+    check_more_links(texts);
     check_badge(texts[0], texts[1]);
     check_csv(texts, number);
     check_json_writer(texts, number);

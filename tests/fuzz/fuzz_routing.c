@@ -173,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     exchange_check(&exchange);
     check(n_handled <= 1);
     check(n_handled == 0 || exchange.status == 0 || exchange.status == 200 ||
-          exchange.status == 304 || exchange.status == 409 || exchange.status == 422);
+          exchange.status == 304 || exchange.status == 400); /* 400: the Idempotency-Key */
     exchange_clear(&exchange);
     return 0;
 }
