@@ -239,6 +239,7 @@ static void take_history(struct taking *taking, GPtrArray *history)
         struct run_commit *told = history->pdata[i];
         const struct store_commit *known = known_commit(taking, told->sha);
         drop_trailers(taking, told);
+        told->is_bound = true;
         if (!known || !is_of_others(known, taking->branch))
             continue;
         taking->n_facts += has_facts(told);
@@ -272,6 +273,7 @@ static bool take_bound(StoreSnapshot *snapshot, Run *run, GPtrArray *warnings, G
                       known->sha, known->branch ? known->branch : taking.project->default_branch,
                       run->branch);
     drop_trailers(&taking, &run->commit);
+    run->commit.is_bound = true;
     take_history(&taking, run->history);
     warn(&taking, warnings);
     return true;

@@ -17,8 +17,9 @@ bool api_access_authorize(HttpRequest *request);
 /* For every door by which runs come: before the run is stored. ERROR_FORBIDDEN where its project,
  * branch, machine or commit is not the principal's. Of what a bound principal tells of commits that
  * are not its branch's nothing is taken, nor what any commit expects of itself (a pull request
- * would excuse its own regression), unless it is bound to the project's default branch and speaks
- * for that; `warnings` (char *) says so. `snapshot`: the open one of this thread, or NULL. */
+ * would excuse its own regression), and what is taken gives way to others (run_commit.is_bound),
+ * unless it is bound to the project's default branch and speaks for that; `warnings` (char *) says
+ * so. `snapshot`: the open one of this thread, or NULL. */
 bool api_access_take_run(HttpRequest *request, StoreSnapshot *snapshot, Run *run,
                          GPtrArray *warnings, GError **error);
 

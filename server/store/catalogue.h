@@ -35,7 +35,8 @@ struct catalogue_commit {
     int64_t claimed_time_s; /* where has_claimed: what was told, if that was clamped */
     bool has_claimed;
     const char *author, *subject, *trailers_json, *branch;
-    bool stored; /* has its row */
+    guint bound_facts; /* enum staging_fact: which of them give way to the word of others */
+    bool stored;       /* has its row */
 };
 
 struct catalogue_series {

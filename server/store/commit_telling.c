@@ -133,29 +133,109 @@ static void check_expectations(struct commit_telling *telling,
         warn(telling, commit, "%s", (const char *)problems->pdata[i]);
 }
 
+static guint told_mask(const struct run_commit *told)
+{
+    return (told->parents ? FACT_PARENTS : 0u) | (told->has_time ? FACT_TIME : 0u) |
+           (told->author ? FACT_AUTHOR : 0u) | (told->subject ? FACT_SUBJECT : 0u) |
+           (told->trailers_json ? FACT_TRAILERS : 0u);
+}
+
+static bool same_time(const struct catalogue_commit *commit, int64_t time_s)
+{
+    int64_t known = commit->has_claimed ? commit->claimed_time_s : commit->order.time_s;
+    return commit->order.has_time && known == time_s;
+}
+
+/* Takes out what only a bound one told, where it is otherwise than what is told now. */
+static void make_way(struct commit_telling *telling, struct catalogue_commit *commit,
+                     const struct run_commit *told)
+{
+    guint facts = told_mask(told) | (telling->branch ? FACT_BRANCH : 0u);
+    facts &= told->is_bound ? 0u : commit->bound_facts;
+    if (facts & FACT_PARENTS && same_parents(&commit->order, told->parents))
+        facts &= ~(guint)FACT_PARENTS;
+    if (facts & FACT_TIME && same_time(commit, told->time_s))
+        facts &= ~(guint)FACT_TIME;
+    if (facts & FACT_AUTHOR && g_strcmp0(commit->author, told->author) == 0)
+        facts &= ~(guint)FACT_AUTHOR;
+    if (facts & FACT_SUBJECT && g_strcmp0(commit->subject, told->subject) == 0)
+        facts &= ~(guint)FACT_SUBJECT;
+    if (facts & FACT_BRANCH && g_strcmp0(commit->branch, telling->branch) == 0)
+        facts &= ~(guint)FACT_BRANCH;
+    if (facts == 0)
+        return;
+    if (facts & ~(guint)FACT_BRANCH)
+        warn(telling, commit,
+             "a token that is bound to a branch had told otherwise of it; that gave way");
+    staging_drop_facts(telling->staging, commit, facts);
+}
+
 struct catalogue_commit *commit_telling_tell(struct commit_telling *telling,
                                              const struct run_commit *told)
 {
     struct catalogue_commit *commit = find_or_add(telling, told->sha);
+    telling->is_bound = told->is_bound;
+    make_way(telling, commit, told);
+    guint bound_before = commit->bound_facts;
     guint filled = tell_parents(telling, commit, told->parents);
     filled |= tell_time(telling, commit, told);
     filled |= tell_text(telling, commit, &commit->author, told->author, FACT_AUTHOR);
     filled |= tell_text(telling, commit, &commit->subject, told->subject, FACT_SUBJECT);
-    if (!telling->is_aside)
+    if (!telling->is_aside && !told->is_bound)
         filled |=
             tell_text(telling, commit, &commit->trailers_json, told->trailers_json, FACT_TRAILERS);
     filled |= tell_text(telling, commit, &commit->branch, telling->branch, FACT_BRANCH);
     if (filled & FACT_TRAILERS)
         check_expectations(telling, commit);
-    if (filled)
-        staging_note_facts(telling->staging, commit, filled);
+    if (told->is_bound)
+        commit->bound_facts |= filled;
+    else
+        commit->bound_facts &= ~(told_mask(told) | (telling->branch ? FACT_BRANCH : 0u));
+    if (filled || commit->bound_facts != bound_before)
+        staging_note_facts(telling->staging, commit, filled, bound_before);
     return commit;
+}
+
+/* Adds to `set` all that `from` leads to, upwards or downwards. */
+static void reach(GHashTable *set, const GPtrArray *from, bool upwards)
+{
+    g_autoptr(GPtrArray) list = g_ptr_array_copy((GPtrArray *)(guintptr)from, NULL, NULL);
+    for (guint i = 0; i < list->len; i++) {
+        const struct order_commit *commit = list->pdata[i];
+        struct order_commit **next = upwards ? commit->parents : commit->children;
+        guint n = upwards ? commit->n_parents : commit->n_children;
+        for (guint k = 0; k < n; k++)
+            if (g_hash_table_add(set, next[k]))
+                g_ptr_array_add(list, next[k]);
+    }
+}
+
+/* Takes out the parents that only bound ones told of, of all commits on those cycles. */
+static void break_bound_links(struct commit_telling *telling, const GPtrArray *cycles)
+{
+    g_autoptr(GHashTable) above = g_hash_table_new(NULL, NULL);
+    g_autoptr(GHashTable) below = g_hash_table_new(NULL, NULL);
+    GHashTableIter iter;
+    gpointer order;
+    reach(above, cycles, true);
+    reach(below, cycles, false);
+    g_hash_table_iter_init(&iter, above);
+    while (g_hash_table_iter_next(&iter, &order, NULL)) {
+        struct catalogue_commit *commit = catalogue_commit_of(order);
+        if (commit->bound_facts & FACT_PARENTS && g_hash_table_contains(below, order))
+            staging_drop_facts(telling->staging, commit, FACT_PARENTS);
+    }
 }
 
 void commit_telling_settle(struct commit_telling *telling, guint mark)
 {
-    g_autoptr(GPtrArray) cycles =
-        commit_order_find_cycles(telling->linked, telling->staging->key_min);
+    int64_t key_min = telling->staging->key_min;
+    g_autoptr(GPtrArray) cycles = commit_order_find_cycles(telling->linked, key_min);
+    if (cycles->len > 0 && !telling->is_bound) {
+        break_bound_links(telling, cycles);
+        g_ptr_array_unref(cycles);
+        cycles = commit_order_find_cycles(telling->linked, key_min);
+    }
     const GPtrArray *changes = telling->staging->changes;
     for (guint i = changes->len; cycles->len > 0 && i-- > mark;) {
         struct staging_change *change = changes->pdata[i];
@@ -174,13 +254,6 @@ void commit_telling_settle(struct commit_telling *telling, guint mark)
 
 /* ---- A document's commits
  * ----------------------------------------------------------------------------------------- */
-
-static guint told_mask(const struct run_commit *told)
-{
-    return (told->parents ? FACT_PARENTS : 0u) | (told->has_time ? FACT_TIME : 0u) |
-           (told->author ? FACT_AUTHOR : 0u) | (told->subject ? FACT_SUBJECT : 0u) |
-           (told->trailers_json ? FACT_TRAILERS : 0u);
-}
 
 static bool told_as_known(const struct run_commit *told, const struct catalogue_commit *commit)
 {
@@ -221,7 +294,8 @@ GByteArray *commit_telling_pack(const Run *run, const GPtrArray *known)
     for (guint i = 0; i < known->len; i++) {
         const struct catalogue_commit *commit = known->pdata[i];
         const struct run_commit *told = i == 0 ? &run->commit : run->history->pdata[i - 1];
-        bool spelled = !told_as_known(told, commit);
+        /* What may give way is spelled: the document stays as it was. */
+        bool spelled = !told_as_known(told, commit) || (commit->bound_facts & told_mask(told));
         int64_t step = spelled ? 0 : commit->pub.id - previous;
         bool new_mask = told_mask(told) != mask;
         uint64_t zigzag = (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0);

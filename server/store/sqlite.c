@@ -289,11 +289,12 @@ extern const unsigned char sqlite_migration_005_renames[];
 extern const unsigned char sqlite_migration_006_access[];
 extern const unsigned char sqlite_migration_007_segments[];
 extern const unsigned char sqlite_migration_008_tokens[];
+extern const unsigned char sqlite_migration_009_bound_facts[];
 
 static const unsigned char *const migrations[] = {
     sqlite_migration_001_initial,  sqlite_migration_002_verdicts, sqlite_migration_003_rules,
     sqlite_migration_004_branches, sqlite_migration_005_renames,  sqlite_migration_006_access,
-    sqlite_migration_007_segments, sqlite_migration_008_tokens};
+    sqlite_migration_007_segments, sqlite_migration_008_tokens,   sqlite_migration_009_bound_facts};
 
 int64_t sqlite_schema_newest(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writing heads and annotations (see sqlite_branches.h). The writer thread runs it. */
+ * Writing heads, annotations and what else is of branches (see sqlite_branches.h). The writer
+ * thread runs it. */
 #include "server/store/sqlite_branches.h"
 #include "server/store/sqlite.h"
 
@@ -8,6 +9,8 @@ enum branch_write_statement {
     DROP_HEAD,
     ADD_PULL_REQUEST,
     DROP_PULL_REQUEST,
+    SET_BOUND_FACTS,
+    DROP_BOUND_FACTS,
     ADD_ANNOTATION,
     REMOVE_ANNOTATION,
     BRANCH_WRITE_STATEMENTS
@@ -25,6 +28,11 @@ const struct sqlite_statement sqlite_branch_write_statements[BRANCH_WRITE_STATEM
          "INSERT INTO pull_request_run (run_seq, pull_request, base) VALUES (?1, ?2, ?3)", false},
     [DROP_PULL_REQUEST] = {"drop run of pull request",
                            "DELETE FROM pull_request_run WHERE run_seq = ?1", false},
+    [SET_BOUND_FACTS] =
+        {"set bound facts",
+         "INSERT OR REPLACE INTO commit_bound_facts (commit_id, facts) VALUES (?1, ?2)", false},
+    [DROP_BOUND_FACTS] = {"drop bound facts", "DELETE FROM commit_bound_facts WHERE commit_id = ?1",
+                          false},
     [ADD_ANNOTATION] =
         {"add annotation",
          "INSERT INTO annotation (id, project_id, first_commit_id, last_commit_id, benchmark_id, "
@@ -87,6 +95,13 @@ bool sqlite_branch_add_pull_request(SqliteBranchWriter *writer, const struct sto
 bool sqlite_branch_drop_pull_request(SqliteBranchWriter *writer, int64_t run_seq, GError **error)
 {
     return WRITE(DROP_PULL_REQUEST, "i", run_seq);
+}
+
+bool sqlite_branch_set_bound_facts(SqliteBranchWriter *writer, int64_t commit_id, guint facts,
+                                   GError **error)
+{
+    return facts == 0 ? WRITE(DROP_BOUND_FACTS, "i", commit_id)
+                      : WRITE(SET_BOUND_FACTS, "ii", commit_id, (int64_t)facts);
 }
 
 bool sqlite_branch_add_annotation(SqliteBranchWriter *writer, int64_t project_id,

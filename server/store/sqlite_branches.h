@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The rows of heads and annotations: prepared statements on the writer's connection. Knows columns,
- * not rules. The writer thread runs it, within the transaction that is open. */
+ * The rows of heads, annotations and what else is of branches: prepared statements on the writer's
+ * connection. Knows columns, not rules. The writer thread runs it, within the transaction that is
+ * open. */
 #pragma once
 
 #include "server/store/store_branches.h"
@@ -20,6 +21,9 @@ bool sqlite_branch_add_pull_request(SqliteBranchWriter *writer, const struct sto
                                     GError **error);
 /* Nothing where the run was of none. */
 bool sqlite_branch_drop_pull_request(SqliteBranchWriter *writer, int64_t run_seq, GError **error);
+/* Which facts of a commit only bound ones told; 0: none. */
+bool sqlite_branch_set_bound_facts(SqliteBranchWriter *writer, int64_t commit_id, guint facts,
+                                   GError **error);
 bool sqlite_branch_add_annotation(SqliteBranchWriter *writer, int64_t project_id,
                                   const struct store_annotation *annotation, GError **error);
 bool sqlite_branch_remove_annotation(SqliteBranchWriter *writer, int64_t id, const char *who,

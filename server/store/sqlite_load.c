@@ -28,6 +28,7 @@ const struct sqlite_statement sqlite_load_statements[] = {
      true},
     {"load parents",
      "SELECT commit_id, ordinal, parent_id FROM commit_parent ORDER BY commit_id, ordinal", true},
+    {"load bound facts", "SELECT commit_id, facts FROM commit_bound_facts", true},
     {"load series",
      "SELECT s.id, s.benchmark_id, s.machine_id, s.params, s.spelling, s.metric, s.unit, s.better, "
      "t.n_points, t.last_run_seq FROM series AS s LEFT JOIN series_tally AS t ON t.series_id = "
@@ -248,6 +249,16 @@ static bool take_parent(struct loader *loader, sqlite3_stmt *row)
     return true;
 }
 
+static bool take_bound_facts(struct loader *loader, sqlite3_stmt *row)
+{
+    struct catalogue_commit *commit =
+        catalogue_commit_at(loader->catalogue, sqlite3_column_int64(row, 0));
+    if (!commit)
+        return damaged(loader, "facts of no commit");
+    commit->bound_facts = (guint)sqlite3_column_int64(row, 1);
+    return true;
+}
+
 static bool take_series(struct loader *loader, sqlite3_stmt *row)
 {
     struct store_benchmark *benchmark = by_id(loader->benchmarks, sqlite3_column_int64(row, 1));
@@ -455,11 +466,12 @@ static bool take_directory(struct loader *loader, sqlite3_stmt *row)
  */
 
 static bool (*const takers[])(struct loader *, sqlite3_stmt *) = {
-    take_project,         take_default,     take_machine,      take_machine_alias, take_benchmark,
-    take_benchmark_alias, take_value_alias, take_topology,     take_environment,   take_commit,
-    take_parent,          take_series,      take_joined,       take_case,          take_run,
-    take_retention,       take_dropped,     take_pull_request, take_head,          take_annotation,
-    take_last_deleted,    take_tally_state, take_directory,
+    take_project,     take_default,         take_machine,      take_machine_alias,
+    take_benchmark,   take_benchmark_alias, take_value_alias,  take_topology,
+    take_environment, take_commit,          take_parent,       take_bound_facts,
+    take_series,      take_joined,          take_case,         take_run,
+    take_retention,   take_dropped,         take_pull_request, take_head,
+    take_annotation,  take_last_deleted,    take_tally_state,  take_directory,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(takers) == G_N_ELEMENTS(sqlite_load_statements));
 

@@ -26,6 +26,7 @@ enum write_statement {
     ADD_COMMIT,
     UPDATE_COMMIT,
     ADD_PARENT,
+    DELETE_PARENTS,
     ADD_TOPOLOGY,
     ADD_ENVIRONMENT,
     SET_ENVIRONMENT_TOPOLOGY,
@@ -103,6 +104,7 @@ const struct sqlite_statement sqlite_write_statements[WRITE_STATEMENTS] = {
     [ADD_PARENT] = {"add parent",
                     "INSERT INTO commit_parent (commit_id, ordinal, parent_id) VALUES (?1, ?2, ?3)",
                     false},
+    [DELETE_PARENTS] = {"delete parents", "DELETE FROM commit_parent WHERE commit_id = ?1", false},
     [ADD_TOPOLOGY] = {"add topology", "INSERT INTO topology (id, digest, xml) VALUES (?1, ?2, ?3)",
                       false},
     [ADD_ENVIRONMENT] =
@@ -202,9 +204,7 @@ void sqlite_writer_free(SqliteWriter *writer)
     g_free(writer);
 }
 
-/* ---- Transactions
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- Transactions ---- */
 
 static bool run(SqliteWriter *writer, enum write_statement number, GError **error)
 {
@@ -253,9 +253,7 @@ bool sqlite_writer_undo_savepoint(SqliteWriter *writer)
            run(writer, RELEASE, NULL);
 }
 
-/* ---- Rows
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Rows ---- */
 
 /* Binds and runs. A macro, since the parameters pass through to a function of variable arguments.
  */
@@ -393,6 +391,12 @@ bool sqlite_writer_add_parents(SqliteWriter *writer, const struct catalogue_comm
     return true;
 }
 
+bool sqlite_writer_delete_parents(SqliteWriter *writer, const struct catalogue_commit *commit,
+                                  GError **error)
+{
+    return WRITE(DELETE_PARENTS, "i", commit->pub.id);
+}
+
 bool sqlite_writer_add_topology(SqliteWriter *writer, int64_t id, const char *digest,
                                 const char *xml, GError **error)
 {
@@ -469,9 +473,7 @@ bool sqlite_writer_add_samples(SqliteWriter *writer, const struct sqlite_samples
                  samples->environment, samples->topology_id, samples->results);
 }
 
-/* ---- Removing
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- Removing ---- */
 
 bool sqlite_writer_delete_point(SqliteWriter *writer, int64_t series_id, int64_t run_seq,
                                 GError **error)
@@ -511,9 +513,7 @@ bool sqlite_writer_set_tally_state(SqliteWriter *writer, int64_t run_seq, GError
     return WRITE(SET_TALLY_STATE, "i", run_seq);
 }
 
-/* ---- Questions
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Questions ---- */
 
 /* Steps a question that gives at most one row. -1: failed; else whether there is a row. Reset it
  * afterwards. */

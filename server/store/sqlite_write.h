@@ -58,6 +58,8 @@ bool sqlite_writer_update_commit(SqliteWriter *writer, const struct catalogue_co
                                  GError **error);
 bool sqlite_writer_add_parents(SqliteWriter *writer, const struct catalogue_commit *commit,
                                GError **error);
+bool sqlite_writer_delete_parents(SqliteWriter *writer, const struct catalogue_commit *commit,
+                                  GError **error);
 bool sqlite_writer_add_topology(SqliteWriter *writer, int64_t id, const char *digest,
                                 const char *xml, GError **error);
 bool sqlite_writer_add_environment(SqliteWriter *writer,

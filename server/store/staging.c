@@ -278,13 +278,45 @@ void staging_lend_start(struct staging *staging, struct catalogue_commit *commit
         staging_set_borrowed(staging, commit, true, start_s);
 }
 
-void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts)
+void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts,
+                        guint bound_before)
 {
     struct staging_change *change =
         add_change(staging, STAGED_FACTS, (struct catalogue_project *)commit->pub.project, commit);
     change->facts = facts;
+    change->bound_before = bound_before;
     if ((facts & FACT_PARENTS) && !commit->order.fresh)
         staging->key_min = MIN(staging->key_min, commit->order.key_s);
+}
+
+void staging_drop_facts(struct staging *staging, struct catalogue_commit *commit, guint facts)
+{
+    struct staging_change *change = add_change(
+        staging, STAGED_FACTS_GONE, (struct catalogue_project *)commit->pub.project, commit);
+    struct order_commit *order = &commit->order;
+    struct staging_gone *gone = g_new0(struct staging_gone, 1);
+    change->facts = facts;
+    change->bound_before = commit->bound_facts;
+    change->gone = gone;
+    commit->bound_facts &= ~facts;
+    if (facts & FACT_PARENTS) {
+        gone->parents = g_ptr_array_new();
+        for (guint i = 0; i < order->n_parents; i++)
+            g_ptr_array_add(gone->parents, order->parents[i]);
+        commit_order_unlink(order);
+    }
+    if (facts & FACT_TIME) {
+        gone->time_s = order->time_s;
+        gone->claimed_time_s = commit->claimed_time_s;
+        gone->has_claimed = commit->has_claimed;
+        order->has_time = commit->has_claimed = false;
+    }
+    if (facts & FACT_AUTHOR)
+        gone->author = g_steal_pointer(&commit->author);
+    if (facts & FACT_SUBJECT)
+        gone->subject = g_steal_pointer(&commit->subject);
+    if (facts & FACT_BRANCH)
+        gone->branch = g_steal_pointer(&commit->branch);
 }
 
 void staging_set_project(struct staging *staging, struct catalogue_project *project,

@@ -24,6 +24,7 @@ enum staging_kind {
     STAGED_BETTER,
     STAGED_COMMIT,
     STAGED_FACTS,
+    STAGED_FACTS_GONE,
     STAGED_BORROWED,
     STAGED_ENVIRONMENT,
     STAGED_ENVIRONMENT_TOPOLOGY,
@@ -62,13 +63,23 @@ struct staging_settings {
 };
 void staging_settings_free(struct staging_settings *settings);
 
+/* What a commit's facts were that give way to others. */
+struct staging_gone {
+    int64_t time_s, claimed_time_s;
+    bool has_claimed;
+    const char *author, *subject, *branch;
+    GPtrArray *parents; /* struct order_commit *, or NULL */
+};
+
 struct staging_change {
     enum staging_kind kind;
     struct catalogue_project
         *project;              /* whose version grows; NULL where nobody sees it by itself */
     void *object;              /* of the catalogue, or to be added to it */
     struct catalogue_key *key; /* under which it is found until then, or NULL */
-    guint facts;               /* STAGED_FACTS: enum staging_fact that it filled */
+    guint facts;        /* STAGED_FACTS: enum staging_fact that it filled; … _GONE: took out */
+    guint bound_before; /* both: the commit's bound_facts before it */
+    struct staging_gone *gone; /* STAGED_FACTS_GONE */
     bool had_borrowed;         /* STAGED_BORROWED: what was before */
     int64_t borrowed_s;
     GPtrArray *series; /* STAGED_RUN, STAGED_DELETION: struct catalogue_series * of its points */
@@ -152,8 +163,12 @@ void staging_set_topology(struct staging *staging, struct catalogue_environment 
 void staging_lend_start(struct staging *staging, struct catalogue_commit *commit, int64_t start_s);
 void staging_set_borrowed(struct staging *staging, struct catalogue_commit *commit, bool has,
                           int64_t borrowed_s);
-/* Records that facts of a commit were filled (commit_telling.c fills them). */
-void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts);
+/* Records that facts of a commit were filled (commit_telling.c fills them), or that others of them
+ * give way to further ones now. */
+void staging_note_facts(struct staging *staging, struct catalogue_commit *commit, guint facts,
+                        guint bound_before);
+/* Takes facts out (not trailers), so that others can be filled in. */
+void staging_drop_facts(struct staging *staging, struct catalogue_commit *commit, guint facts);
 /* Takes some of the facts of that change back. */
 void staging_take_facts_back(struct staging *staging, guint change, guint facts);
 void staging_set_project(struct staging *staging, struct catalogue_project *project,

@@ -31,6 +31,9 @@ static void free_change(struct staging_change *change)
     g_clear_pointer(&change->last_seqs, g_array_unref);
     g_clear_pointer(&change->settings, staging_settings_free);
     g_clear_pointer(&change->rename, staging_rename_free);
+    if (change->gone)
+        g_clear_pointer(&change->gone->parents, g_ptr_array_unref);
+    g_free(change->gone);
     g_free(change->who);
     g_free(change);
 }
@@ -61,9 +64,11 @@ static void drop_facts(struct catalogue_commit *commit, guint facts)
 void staging_take_facts_back(struct staging *staging, guint change, guint facts)
 {
     struct staging_change *changed = staging->changes->pdata[change];
-    drop_facts(changed->object, facts);
+    struct catalogue_commit *commit = changed->object;
+    drop_facts(commit, facts);
+    commit->bound_facts &= ~facts;
     changed->facts &= ~facts;
-    if (changed->facts != 0)
+    if (changed->facts != 0 || commit->bound_facts != changed->bound_before)
         return;
     g_ptr_array_remove_index(staging->changes, change);
     free_change(changed);
@@ -80,6 +85,25 @@ static void unlink_unit(const struct staging *staging, struct catalogue_series *
         first->next_unit = series->next_unit;
 }
 
+/* What had been taken out is the commit's again. */
+static void undo_gone(struct catalogue_commit *commit, const struct staging_change *change)
+{
+    const struct staging_gone *gone = change->gone;
+    if (gone->parents)
+        commit_order_link(&commit->order, (struct order_commit *const *)gone->parents->pdata,
+                          gone->parents->len);
+    if (change->facts & FACT_TIME) {
+        commit->order.has_time = true;
+        commit->order.time_s = gone->time_s;
+        commit->has_claimed = gone->has_claimed;
+        commit->claimed_time_s = gone->claimed_time_s;
+    }
+    commit->author = change->facts & FACT_AUTHOR ? gone->author : commit->author;
+    commit->subject = change->facts & FACT_SUBJECT ? gone->subject : commit->subject;
+    commit->branch = change->facts & FACT_BRANCH ? gone->branch : commit->branch;
+    commit->bound_facts = change->bound_before;
+}
+
 static void undo_commit(struct staging_change *change)
 {
     struct catalogue_commit *commit = change->object;
@@ -87,6 +111,9 @@ static void undo_commit(struct staging_change *change)
         catalogue_commit_free(commit);
     } else if (change->kind == STAGED_FACTS) {
         drop_facts(commit, change->facts);
+        commit->bound_facts = change->bound_before;
+    } else if (change->kind == STAGED_FACTS_GONE) {
+        undo_gone(commit, change);
     } else {
         commit->order.has_borrowed = change->had_borrowed;
         commit->order.borrowed_s = change->borrowed_s;
@@ -119,6 +146,7 @@ static void undo_change(struct staging *staging, struct staging_change *change)
     }
     case STAGED_COMMIT:
     case STAGED_FACTS:
+    case STAGED_FACTS_GONE:
     case STAGED_BORROWED:
         undo_commit(change);
         break;
@@ -182,6 +210,13 @@ GPtrArray *staging_touched(const struct staging *staging)
     return touched;
 }
 
+static bool moves_commit(const struct staging_change *change)
+{
+    bool are_facts = change->kind == STAGED_FACTS || change->kind == STAGED_FACTS_GONE;
+    return change->kind == STAGED_COMMIT || change->kind == STAGED_BORROWED ||
+           (are_facts && (change->facts & (FACT_PARENTS | FACT_TIME)));
+}
+
 /* For each project whose commits changed, the splice of its order. */
 static GArray *prepare_splices(const struct staging *staging, const GPtrArray *touched)
 {
@@ -190,11 +225,11 @@ static GArray *prepare_splices(const struct staging *staging, const GPtrArray *t
         g_autoptr(GPtrArray) dirty = g_ptr_array_new();
         for (guint i = 0; i < staging->changes->len; i++) {
             struct staging_change *change = staging->changes->pdata[i];
-            bool moves =
-                change->kind == STAGED_COMMIT || change->kind == STAGED_BORROWED ||
-                (change->kind == STAGED_FACTS && (change->facts & (FACT_PARENTS | FACT_TIME)));
-            if (moves && change->project == touched->pdata[t])
-                g_ptr_array_add(dirty, &((struct catalogue_commit *)change->object)->order);
+            if (!moves_commit(change) || change->project != touched->pdata[t])
+                continue;
+            g_ptr_array_add(dirty, &((struct catalogue_commit *)change->object)->order);
+            if (change->gone && change->gone->parents) /* they may have had their time of it */
+                g_ptr_array_extend(dirty, change->gone->parents, NULL, NULL);
         }
         if (dirty->len == 0)
             continue;
@@ -223,6 +258,31 @@ static void apply_facts(struct catalogue_commit *commit, guint facts)
         commit->pub.trailers_json = (gpointer)(guintptr)commit->trailers_json;
     if (facts & FACT_BRANCH)
         commit->pub.branch = (gpointer)(guintptr)commit->branch;
+}
+
+/* The texts were the commit's; what it has now comes with a later change. */
+static void apply_gone(struct catalogue_commit *commit, const struct staging_change *change)
+{
+    const struct staging_gone *gone = change->gone;
+    if (change->facts & FACT_PARENTS)
+        g_clear_pointer(&commit->pub.parents, g_free);
+    if (change->facts & FACT_TIME) {
+        commit->pub.has_time = false;
+        commit->pub.provisional = true;
+    }
+    const struct {
+        guint fact;
+        char **seen;
+        const char *was;
+    } texts[] = {{FACT_AUTHOR, &commit->pub.author, gone->author},
+                 {FACT_SUBJECT, &commit->pub.subject, gone->subject},
+                 {FACT_BRANCH, &commit->pub.branch, gone->branch}};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+        if (!(change->facts & texts[i].fact))
+            continue;
+        *texts[i].seen = NULL;
+        g_free((gpointer)(guintptr)texts[i].was);
+    }
 }
 
 /* A run's point counts once in the line that its series is part of. */
@@ -415,6 +475,9 @@ static void apply_change(Catalogue *catalogue, struct staging_change *change)
     case STAGED_FACTS:
         apply_facts(change->object, change->facts);
         break;
+    case STAGED_FACTS_GONE:
+        apply_gone(change->object, change);
+        break;
     case STAGED_ENVIRONMENT:
         catalogue_add_environment(catalogue, change->object);
         break;
@@ -456,7 +519,8 @@ static guint line_moves_from(const struct staging_change *change)
 {
     const struct store_head *head = change->object;
     const struct catalogue_commit *commit = change->object;
-    if (change->kind == STAGED_FACTS && (change->facts & FACT_PARENTS))
+    if ((change->kind == STAGED_FACTS || change->kind == STAGED_FACTS_GONE) &&
+        (change->facts & FACT_PARENTS))
         return commit->pub.position;
     if (change->kind == STAGED_HEAD_GONE || change->kind == STAGED_SETTINGS)
         return 0;

@@ -121,6 +121,22 @@ static bool may_join_line(const struct staging_change *change, int *has_unknown)
     return *has_unknown;
 }
 
+/* After the rows of the commits themselves. */
+static bool write_bound_facts(struct store_writer *writer, guint mark, GError **error)
+{
+    const GPtrArray *changes = writer->staging.changes;
+    for (guint i = mark; i < changes->len; i++) {
+        const struct staging_change *change = changes->pdata[i];
+        const struct catalogue_commit *commit = change->object;
+        bool tells = change->kind == STAGED_FACTS || change->kind == STAGED_FACTS_GONE;
+        if (tells && commit->bound_facts != change->bound_before &&
+            !sqlite_branch_set_bound_facts(writer->branches, commit->pub.id, commit->bound_facts,
+                                           error))
+            return false;
+    }
+    return true;
+}
+
 bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **error)
 {
     const GPtrArray *changes = writer->staging.changes;
@@ -128,7 +144,8 @@ bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **e
     int has_unknown = -1; /* not asked yet */
     for (guint i = mark; i < changes->len; i++) {
         const struct staging_change *change = changes->pdata[i];
-        if (change->kind != STAGED_FACTS)
+        bool is_gone = change->kind == STAGED_FACTS_GONE;
+        if (change->kind != STAGED_FACTS && !is_gone)
             continue;
         const struct catalogue_commit *commit = change->object;
         if (!moved && (moves_measured(change) || may_join_line(change, &has_unknown)))
@@ -136,7 +153,8 @@ bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **e
         if (commit->stored && !sqlite_writer_update_commit(writer->rows, commit, error))
             return false;
         if ((change->facts & FACT_PARENTS) &&
-            !sqlite_writer_add_parents(writer->rows, commit, error))
+            !(is_gone ? sqlite_writer_delete_parents(writer->rows, commit, error)
+                      : sqlite_writer_add_parents(writer->rows, commit, error)))
             return false;
     }
     for (guint i = mark; i < changes->len; i++) {
@@ -148,7 +166,8 @@ bool store_write_commit_rows(struct store_writer *writer, guint mark, GError **e
             return false;
         commit->stored = true;
     }
-    return !moved || store_write_rejudge(writer, moved, error);
+    return write_bound_facts(writer, mark, error) &&
+           (!moved || store_write_rejudge(writer, moved, error));
 }
 
 bool store_write_commits(struct store_writer *writer, struct store_write *write, GError **error)

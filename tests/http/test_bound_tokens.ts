@@ -129,3 +129,47 @@ test("nor does its history tell of the default branch's commits", async () => {
   assert.match(told.json.warnings.join("\n"), /facts of 1 commits/);
   assert.deepEqual(await commitAt(sha("demo1")), before);
 });
+
+/** What the commits of a project are in the end, after a pull request's job, the default branch's and one that nothing binds came in some order. */
+async function toldBy(order: ("bound" | "main" | "all")[], restartsAfter?: number): Promise<{ commits: unknown[]; document: unknown; told: unknown }> {
+  let own = await startServer();
+  const make = async (...args: string[]) => Client.of(own, await createToken(own.folder, ...args));
+  let clients = { bound: await make("--scope", "submit", "--branch", "pr/*"), main: await make("--scope", "submit", "--branch", "main"), all: await make("--scope", "admin") };
+  const truth = [0, 1, 2, 3].map((i) => ({ ...commitOf("late", i), author: "Ada" }));
+  const lie = { ...truth[2]!, parents: [sha("late0")], time: "2001-01-01T00:00:00Z", subject: "a lie", author: "Mallory", trailers: EXPECT.trailers };
+  const documents = {
+    bound: runDocument({ id: "bound", project: "late", branch: "pr/9", commit: lie, history: [{ ...truth[0]!, time: "2026-01-01T00:00:00Z", subject: "of old", parents: [truth[3]!.sha] }] }),
+    main: runDocument({ id: "main", project: "late", branch: "main", commit: truth[2]!, history: [truth[1]!] }),
+    all: runDocument({ id: "all", project: "late", branch: "main", commit: truth[3]!, history: [truth[0]!] }),
+  };
+  try {
+    for (const [i, who] of order.entries()) {
+      const answer = await clients[who].post("/api/runs", documents[who]);
+      if (who === "bound" && order[0] === "main") assertProblem(answer, 403, /is of branch main/);
+      else assert.equal(answer.status, 201, answer.text);
+      if (i !== restartsAfter) continue;
+      await own.stop({ keep: true });
+      own = await startServer({ folder: own.folder });
+      const again = (who: Client) => Client.of(own, who.authorization!.slice("Bearer ".length));
+      clients = { bound: await again(clients.bound), main: await again(clients.main), all: await again(clients.all) };
+    }
+    const commits = (await clients.all.all("/api/projects/late/commits", "commits")).map(({ runs: _, page: __, ...commit }) => commit);
+    const { trailers: _, ...kept } = lie;
+    const told = { ...documents.bound, commit: kept };
+    const document = order[0] === "bound" ? await clients.all.read("/api/runs/bound") : undefined;
+    if (document) assert.equal((await clients.all.post("/api/runs", told)).status, 200, "the same document again");
+    return { commits, document, told };
+  } finally {
+    await own.stop();
+  }
+}
+
+test("what it tells first gives way: in the end the facts are those of the others, whoever came first", async () => {
+  const want = await toldBy(["main", "all"]);
+  assert.deepEqual(want.commits.map((commit: any) => [commit.subject, commit.branch]), [3, 2, 1, 0].map((i) => [commitOf("late", i).subject, "main"]));
+  for (const [order, restart] of [[["main", "bound", "all"]], [["bound", "main", "all"]], [["bound", "main", "all"], 0], [["bound", "all", "main"], 1]] as [("bound" | "main" | "all")[], number?][]) {
+    const got = await toldBy(order, restart);
+    assert.deepEqual(got.commits, want.commits, order.join());
+    if (got.document) assert.deepEqual(got.document, got.told, "its own document stays what it was");
+  }
+});

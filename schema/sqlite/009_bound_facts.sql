@@ -1,0 +1,6 @@
+-- What a token that is bound to a branch (a pull request's job) tells of a commit gives way to the word of others.
+
+CREATE TABLE commit_bound_facts ( -- commits of which something is known that nobody else told
+    commit_id INTEGER PRIMARY KEY REFERENCES "commit" (id), -- the commit
+    facts     INTEGER NOT NULL                              -- what: 1 parents, 2 time, 4 author, 8 subject, 32 branch, added up
+) STRICT;
