@@ -18,6 +18,7 @@ const char *breakeven_error_name(enum breakeven_error kind)
         [ERROR_BUSY] = "busy",
         [ERROR_LIMITED] = "limited",
         [ERROR_COSTLY] = "costly",
+        [ERROR_OVERTAKEN] = "overtaken",
         [ERROR_FULL] = "full",
         [ERROR_UNAVAILABLE] = "unavailable",
         [ERROR_INTERNAL] = "internal",

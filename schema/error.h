@@ -23,6 +23,7 @@ enum breakeven_error {
     ERROR_BUSY,        /* try again later */
     ERROR_LIMITED,     /* this client has its share already: try again later */
     ERROR_COSTLY,      /* a question that took longer than one may: ask for less */
+    ERROR_OVERTAKEN,   /* what was being read went meanwhile: read it again, from the present */
     ERROR_FULL,        /* no room on the disk */
     ERROR_UNAVAILABLE, /* a library, program or service that is needed is not there */
     ERROR_INTERNAL     /* our fault */

@@ -238,7 +238,8 @@ struct http_request {
     bool is_begun;             /* that log knows of it: its handler began */
     char form_token[2 * DIGEST_BYTES + 1]; /* of a session; else empty */
     char *note_project, *note_detail;      /* for the log of writes; or NULL */
-    char *kept_name; /* the answer is to be kept under it; NULL: it is not, or it was */
+    bool *out_overtaken; /* see http_workers_handle; NULL: it is not to be handled again */
+    char *kept_name;     /* the answer is to be kept under it; NULL: it is not, or it was */
     void *app_thread;
     enum http_stage stage; /* event thread */
     bool misframed;        /* event thread: where its body ends cannot be known */

@@ -175,9 +175,25 @@ static void respond_costly(HttpRequest *request, const GError *error)
     respond_problem(request, 503, detail->str, NULL);
 }
 
+/* True: there is to be no answer now, the handler runs once more. */
+static bool is_asked_again(HttpRequest *request, const GError *error)
+{
+    struct http_answer *answer = &request->answer;
+    if (!g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN) || !request->out_overtaken ||
+        answer->given || atomic_load(&request->phase) & HTTP_PHASE_DEFERRED)
+        return false;
+    g_ptr_array_set_size(answer->headers, 0);
+    g_clear_pointer(&answer->etag, g_free);
+    g_clear_pointer(&answer->embed_policy, g_free);
+    *request->out_overtaken = true;
+    return true;
+}
+
 void http_respond_error(HttpRequest *request, const GError *error, const Faults *faults)
 {
     unsigned status = problem_status(error);
+    if (is_asked_again(request, error))
+        return;
     if (status == 500)
         http_server_log(request->server, "request %s: %s", request->id, error->message);
     http_tally_error(request->server, problem_kind(error));

@@ -8,6 +8,27 @@
 #include "server/http/http_internal.h"
 
 #define READS_IN_A_ROW 4u
+#define REPEATS_MAX    9u /* … after so long each, doubled from one to the next: in all half a */
+#define REPEAT_US      1000 /* second for the writer to say what it has done */
+
+/* What a question is answered from may be removed while it is read (ERROR_OVERTAKEN): then it is
+ * asked again, and answered from what is there now. Only handlers that read rows meet it, and those
+ * are a worker's: no event thread sleeps here. */
+static void handle(HttpRequest *request)
+{
+    void (*handler)(HttpRequest *) = request->match->route->handler;
+    bool is_read = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    bool overtaken = is_read;
+    for (guint i = 0; overtaken && i < REPEATS_MAX; i++) {
+        if (i > 0)
+            g_usleep(REPEAT_US << (i - 1));
+        overtaken = false;
+        request->out_overtaken = i + 1 < REPEATS_MAX ? &overtaken : NULL;
+        handler(request); /* deferred, it may be another thread's from here on */
+    }
+    if (!is_read)
+        handler(request);
+}
 
 void http_workers_handle(HttpRequest *request, void *app_thread)
 {
@@ -18,7 +39,7 @@ void http_workers_handle(HttpRequest *request, void *app_thread)
         http_respond_error(request, error, NULL);
     } else if (http_principal_owns_form(request) && (!authorize || authorize(request))) {
         http_principal_audit(request, false);
-        request->match->route->handler(request);
+        handle(request);
     }
 }
 

@@ -28,6 +28,7 @@ unsigned problem_status(const GError *error)
         return 429;
     case ERROR_BUSY:
     case ERROR_COSTLY:
+    case ERROR_OVERTAKEN:
     case ERROR_UNAVAILABLE:
         return 503;
     case ERROR_FULL:

@@ -221,12 +221,14 @@ void sqlite_document_clear(struct sqlite_document *document)
     g_clear_pointer(&document->topology, g_free);
 }
 
+/* Who reads knows the run from the catalogue, which may be a moment older than the rows: the writer
+ * changes it after its COMMIT. */
 static bool no_such_run(SqliteReader *reader, int code, int64_t run_seq, GError **error)
 {
     if (code != SQLITE_DONE)
         return read_failed(reader, error);
-    g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND, "run number %" G_GINT64_FORMAT " is gone",
-                run_seq);
+    g_set_error(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN,
+                "run number %" G_GINT64_FORMAT " was removed while it was being read", run_seq);
     return false;
 }
 

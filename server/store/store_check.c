@@ -66,7 +66,7 @@ static void check_document(StoreCheck *check, StoreSnapshot *snapshot, const str
     g_autoptr(GError) error = NULL;
     g_autofree char *digest = store_run_digest(snapshot, run->seq, &error);
     g_autoptr(Run) document = digest ? store_run_document(snapshot, run->seq, &error) : NULL;
-    if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND))
+    if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN))
         return; /* removed meanwhile; a run that lacks its document is asked for elsewhere */
     if (!document) {
         add_fault(check, "run %s: %s", run->id, error->message);

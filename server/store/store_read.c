@@ -431,8 +431,8 @@ Run *store_run_document(StoreSnapshot *snapshot, int64_t run_seq, GError **error
 {
     const struct store_run *stored = store_run_by_seq(snapshot, run_seq);
     if (!stored) {
-        g_set_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
-                    "run number %" G_GINT64_FORMAT " is not there", run_seq);
+        g_set_error(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN,
+                    "run number %" G_GINT64_FORMAT " was removed while it was being read", run_seq);
         return NULL;
     }
     struct sqlite_document document = {0};

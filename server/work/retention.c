@@ -133,9 +133,14 @@ static bool add_dropped(Retention *retention, int64_t seq, GArray *dropped, GErr
         return false;
     if (!store_run_by_seq(snapshot, seq))
         return true;
-    g_autoptr(Run) document = store_run_document(snapshot, seq, error);
-    if (!document)
+    g_autoptr(GError) failure = NULL;
+    g_autoptr(Run) document = store_run_document(snapshot, seq, &failure);
+    if (g_error_matches(failure, BREAKEVEN_ERROR, ERROR_OVERTAKEN))
+        return true;
+    if (!document) {
+        g_propagate_error(error, g_steal_pointer(&failure));
         return false;
+    }
     store_snapshot_end(g_steal_pointer(&snapshot));
     store_drop_samples(document);
     struct store_dropped item = {.run_seq = seq, .results = sample_blob_encode(document)};

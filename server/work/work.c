@@ -251,6 +251,11 @@ static bool step(Work *work, bool *out_failed)
         say_oldest(work, next.received_ms);
     bool judged = any && judge(work, &next, &error);
     bool is_run = any && next.series->len == 0;
+    if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN)) { /* look at what is left */
+        g_clear_pointer(&next.series, g_array_unref);
+        *out_failed = false;
+        return true;
+    }
     g_clear_pointer(&next.series, g_array_unref);
     if (is_run && !judged && give_up(work, next.run_seq, error))
         judged = true;
