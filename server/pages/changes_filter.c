@@ -52,13 +52,6 @@ bool changes_filter_takes(const struct changes_filter *filter, const struct stor
 
 /* ---- The form -------------------------------------------------------------------------------- */
 
-static void write_option(Html *html, const char *value, const char *text, bool is_chosen)
-{
-    html_literal(html, "<option");
-    html_attr(html, "value", value);
-    html_print(html, "%s>%s</option>", is_chosen ? " selected" : "", text);
-}
-
 static void open_select(Html *html, const char *name, const char *label)
 {
     html_print(html,
@@ -70,20 +63,20 @@ static void open_select(Html *html, const char *name, const char *label)
 static void write_moved(Html *html, const struct changes_filter *filter)
 {
     open_select(html, "moved", "Moved");
-    write_option(html, "", "either way", filter->direction == 0);
-    write_option(html, "worse", "worse", filter->direction < 0);
-    write_option(html, "better", "better", filter->direction > 0);
+    layout_option(html, "", "either way", filter->direction == 0);
+    layout_option(html, "worse", "worse", filter->direction < 0);
+    layout_option(html, "better", "better", filter->direction > 0);
     html_literal(html, "</select></div>");
 }
 
 static void write_triage(Html *html, const struct changes_filter *filter)
 {
     open_select(html, "triage", "Triage");
-    write_option(html, "", "any", !filter->has_triage);
+    layout_option(html, "", "any", !filter->has_triage);
     for (int i = STORE_TRIAGE_OPEN; i <= STORE_TRIAGE_FIXED; i++) {
         const char *word = store_triage_name((enum store_triage)i);
-        write_option(html, word, word,
-                     filter->has_triage && filter->triage == (enum store_triage)i);
+        layout_option(html, word, word,
+                      filter->has_triage && filter->triage == (enum store_triage)i);
     }
     html_literal(html, "</select></div>");
 }
@@ -115,10 +108,10 @@ static void write_names(Html *html, const char *name, const char *label, const G
     if (names->len == 0 || (names->len == 1 && !chosen))
         return;
     open_select(html, name, label);
-    write_option(html, "", "all", !chosen);
+    layout_option(html, "", "all", !chosen);
     for (guint i = 0; i < names->len; i++) {
         const char *text = (const char *)names->pdata[i];
-        write_option(html, text, text, g_strcmp0(chosen, text) == 0);
+        layout_option(html, text, text, g_strcmp0(chosen, text) == 0);
     }
     html_literal(html, "</select></div>");
 }

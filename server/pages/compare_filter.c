@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which rows of a comparison are shown, and the form that says so. The request's thread. */
 #include "server/pages/compare_view.h"
+#include "server/pages/layout.h"
 
 #include "server/pages/link.h"
 #include "server/pages/series_words.h"
@@ -84,19 +85,12 @@ char *compare_side_name(const struct comparison_side *side)
 
 /* ---- The form -------------------------------------------------------------------------------- */
 
-static void write_option(Html *html, const char *value, const char *text, bool is_chosen)
-{
-    html_literal(html, "<option");
-    html_attr(html, "value", value);
-    html_print(html, "%s>%s</option>", is_chosen ? " selected" : "", text);
-}
-
 static void write_show(Html *html, const struct compare_view *view)
 {
     html_literal(html, "<div class=\"field\"><label class=\"legend\" for=\"show\">Show</label>"
                        "<select id=\"show\" name=\"show\">");
     for (guint i = 0; i < G_N_ELEMENTS(shows); i++)
-        write_option(html, shows[i].word, shows[i].says, view->show == (enum compare_show)i);
+        layout_option(html, shows[i].word, shows[i].says, view->show == (enum compare_show)i);
     html_literal(html, "</select></div>");
 }
 
@@ -129,10 +123,10 @@ static void write_names(Html *html, const char *name, const char *label, const G
                "<div class=\"field\"><label class=\"legend\" for=\"%s\">%s</label><select "
                "id=\"%s\" name=\"%s\">",
                name, label, name, name);
-    write_option(html, "", "all", !chosen);
+    layout_option(html, "", "all", !chosen);
     for (guint i = 0; i < names->len; i++) {
         const char *text = (const char *)names->pdata[i];
-        write_option(html, text, text, g_strcmp0(chosen, text) == 0);
+        layout_option(html, text, text, g_strcmp0(chosen, text) == 0);
     }
     html_literal(html, "</select></div>");
 }

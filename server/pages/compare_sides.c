@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See compare_sides.h. */
 #include "server/pages/compare_sides.h"
+#include "server/pages/layout.h"
 
 #include "server/pages/link.h"
 #include "server/store/store_branches.h"
 
 #define COMMITS_MAX  30u /* measured ones that are offered */
 #define BRANCHES_MAX 50u
-
-static void write_option(Html *html, const char *value, const char *says)
-{
-    html_literal(html, "<option");
-    html_attr(html, "value", value);
-    html_print(html, ">%s</option>", says);
-}
 
 /* Branches, newest first by their last run, each once. */
 static void write_branches(Html *html, const struct store_project *project)
@@ -22,7 +16,7 @@ static void write_branches(Html *html, const struct store_project *project)
     for (guint i = project->runs->len; i > 0 && g_hash_table_size(seen) < BRANCHES_MAX; i--) {
         const struct store_run *run = (const struct store_run *)project->runs->pdata[i - 1];
         if (run->branch && g_hash_table_add(seen, run->branch))
-            write_option(html, run->branch, "branch");
+            layout_option(html, run->branch, "branch", false);
     }
 }
 
@@ -34,7 +28,8 @@ static void write_machines(Html *html, StoreSnapshot *snapshot, const struct sto
         g_hash_table_add(used, ((const struct store_run *)project->runs->pdata[i])->machine);
     for (guint i = 0; i < machines->len; i++) {
         if (g_hash_table_contains(used, machines->pdata[i]))
-            write_option(html, ((const struct store_machine *)machines->pdata[i])->name, "machine");
+            layout_option(html, ((const struct store_machine *)machines->pdata[i])->name, "machine",
+                          false);
     }
 }
 
@@ -47,7 +42,7 @@ static void write_commits(Html *html, const struct store_project *project)
         g_autofree char *sha = g_strndup(commit->sha, 12);
         if (commit->n_runs == 0)
             continue;
-        write_option(html, sha, commit->subject ? commit->subject : "commit");
+        layout_option(html, sha, commit->subject ? commit->subject : "commit", false);
         n++;
     }
 }

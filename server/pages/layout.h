@@ -46,6 +46,9 @@ void layout_form_button(Html *html);
  * page_form_who (page_names.h). */
 void layout_form_who(Html *html, const char *label);
 
+/* Of a select or a datalist. */
+void layout_option(Html *html, const char *value, const char *says, bool is_chosen);
+
 /* The error page that the HTTP layer asks for: what it is, and what to do. */
 void page_error(HttpRequest *request, unsigned status, const char *title, const char *detail,
                 GString *out);

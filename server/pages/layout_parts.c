@@ -26,6 +26,13 @@ void layout_time_ms(Html *html, int64_t time_ms)
     layout_time_s(html, time_ms / 1000);
 }
 
+void layout_option(Html *html, const char *value, const char *says, bool is_chosen)
+{
+    html_literal(html, "<option");
+    html_attr(html, "value", value);
+    html_print(html, "%s>%s</option>", is_chosen ? " selected" : "", says);
+}
+
 void layout_command(Html *html, const char *command)
 {
     html_literal(html, "<pre class=\"command\" tabindex=\"0\"><code>");

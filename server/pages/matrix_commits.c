@@ -173,8 +173,7 @@ static void write_cell(Html *html, const struct row *row, const char *trend,
     write_value(html, row, point);
     html_literal(html, "</a>");
     if (point->flagged)
-        html_literal(html, " <span class=\"tag warn\"><span aria-hidden=\"true\">!</span><span "
-                           "class=\"visually-hidden\">flagged</span></span>");
+        matrix_flag_write(html);
     html_literal(html, "</td>");
 }
 

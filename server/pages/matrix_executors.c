@@ -123,8 +123,7 @@ static void write_cell(Html *html, const struct matrix_cell *cell, const struct 
     html_url(html, "href", url);
     html_print(html, ">%s%s</a>", bound, text);
     if (cell->value.flagged)
-        html_literal(html, " <span class=\"tag warn\"><span aria-hidden=\"true\">!</span><span "
-                           "class=\"visually-hidden\">flagged</span></span>");
+        matrix_flag_write(html);
     html_literal(html, "</td>");
 }
 

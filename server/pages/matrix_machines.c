@@ -176,8 +176,7 @@ static void write_cell(Html *html, const struct machines_table *table, const str
                                      : "",
                value);
     if (point->flagged)
-        html_literal(html, " <span class=\"tag warn\"><span aria-hidden=\"true\">!</span><span "
-                           "class=\"visually-hidden\">flagged</span></span>");
+        matrix_flag_write(html);
     html_literal(html, "<span class=\"sub\">");
     if (base > 0 && point->censored == 0 && point->center > 0) {
         write_ratio(html, table, latest, base);

@@ -33,6 +33,9 @@ bool matrix_machines_sheet(Sheet *sheet, const struct matrix_view *view, GError 
 void matrix_choice_write(Html *html, const struct matrix_view *view, const char *name,
                          const char *value, bool is_chosen);
 
+/* The mark of a value that is kept out of baselines. */
+void matrix_flag_write(Html *html);
+
 /* How far a value is behind the best: 0 (the best) to MATRIX_SHADES, which is also that of what
  * cannot be said. The number of a class of the style sheet. */
 #define MATRIX_SHADES 5u

@@ -58,6 +58,12 @@ void matrix_choice_write(Html *html, const struct matrix_view *view, const char 
     html_print(html, ">%s</a>", value);
 }
 
+void matrix_flag_write(Html *html)
+{
+    html_literal(html, " <span class=\"tag warn\"><span aria-hidden=\"true\">!</span><span "
+                       "class=\"visually-hidden\">flagged</span></span>");
+}
+
 /* The views lead to each other without what only one of them understands. */
 static void write_heading(Html *html, const struct matrix_view *view,
                           const struct matrix_kind *kind)

@@ -118,13 +118,6 @@ static void write_list(Html *html, const GPtrArray *tokens)
 
 /* ---- The form ---- */
 
-static void write_option(Html *html, const char *value, const char *says)
-{
-    html_literal(html, "<option");
-    html_attr(html, "value", value);
-    html_print(html, ">%s</option>", says);
-}
-
 static void write_input(Html *html, const char *name, const char *label, const char *hint)
 {
     html_print(html, "<label class=\"field\"><span class=\"legend\">%s</span><input type=\"text\"",
@@ -142,11 +135,11 @@ static void write_form(Html *html, const char *project)
     write_input(html, "note", "For whom or what", "Ada, or CI of main");
     html_literal(html, "<label class=\"field\"><span class=\"legend\">May</span><select "
                        "name=\"scope\">");
-    write_option(html, "submit", "submit: post results only");
-    write_option(html, "submit,read", "submit and read");
-    write_option(html, "read", "read");
-    write_option(html, "triage", "triage: read and judge");
-    write_option(html, "admin", "admin: everything");
+    layout_option(html, "submit", "submit: post results only", false);
+    layout_option(html, "submit,read", "submit and read", false);
+    layout_option(html, "read", "read", false);
+    layout_option(html, "triage", "triage: read and judge", false);
+    layout_option(html, "admin", "admin: everything", false);
     html_literal(html, "</select></label>");
     if (project)
         html_print(html, "<div class=\"field\"><span class=\"legend\">Project</span>%s</div>",
@@ -155,10 +148,10 @@ static void write_form(Html *html, const char *project)
         write_input(html, "project", "Project", "all");
     html_literal(html, "<label class=\"field\"><span class=\"legend\">Lives</span><select "
                        "name=\"expires\">");
-    write_option(html, "90d", "90 days");
-    write_option(html, "30d", "30 days");
-    write_option(html, "365d", "a year");
-    write_option(html, "", "for ever");
+    layout_option(html, "90d", "90 days", false);
+    layout_option(html, "30d", "30 days", false);
+    layout_option(html, "365d", "a year", false);
+    layout_option(html, "", "for ever", false);
     html_literal(html, "</select></label>");
     write_input(html, "branches", "Writes as these branches only", "any; main, pr/*");
     write_input(html, "machines", "For these machines only", "any; ci-7");

@@ -2,6 +2,7 @@
  * The table of benchmarks: a row a benchmark, for which its best-known case stands; ?open=NAME
  * unfolds one into its cases; ?q=WORDS lists the cases that hold all the words. A row reads a
  * bounded number of points, and only rows of the page at hand are read. The request's thread. */
+#include "server/pages/layout.h"
 #include "server/pages/project_view.h"
 
 #include "server/pages/link.h"
@@ -351,10 +352,7 @@ static void write_machines(Html *html, const struct table *table)
         const struct store_machine *machine = (const struct store_machine *)machines->pdata[i];
         if (!g_hash_table_contains(used, machine))
             continue;
-        html_literal(html, "<option");
-        html_attr(html, "value", machine->name);
-        html_print(html, "%s>%s</option>", machine == view->machine ? " selected" : "",
-                   machine->name);
+        layout_option(html, machine->name, machine->name, machine == view->machine);
     }
     html_literal(html, "</select></div>");
 }

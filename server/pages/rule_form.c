@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See rule_form.h. The request's thread. */
 #include "server/pages/rule_form.h"
+#include "server/pages/layout.h"
 
 #include "schema/number.h"
 #include "server/pages/link.h"
@@ -218,13 +219,9 @@ static void write_select(Html *html, const struct rule_form *form, enum rule_fie
 {
     html_print(html, "<label class=\"field\"><span class=\"legend\">%s</span><select name=\"%s\">",
                label, names[field]);
-    for (; choices->value; choices++) {
-        html_literal(html, "<option");
-        html_attr(html, "value", choices->value);
-        if (strcmp(form->text[field], choices->value) == 0)
-            html_literal(html, " selected");
-        html_print(html, ">%s</option>", choices->says);
-    }
+    for (; choices->value; choices++)
+        layout_option(html, choices->value, choices->says,
+                      strcmp(form->text[field], choices->value) == 0);
     html_literal(html, "</select></label>");
 }
 
@@ -234,29 +231,21 @@ static void write_lists(Html *html, const struct store_project *project)
     g_autoptr(GHashTable) metrics = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) machines = g_hash_table_new(g_str_hash, g_str_equal);
     html_literal(html, "<datalist id=\"benches\">");
-    for (guint i = 0; i < project->benchmarks->len && i < OPTIONS_MAX; i++) {
-        html_literal(html, "<option");
-        html_attr(html, "value", ((struct store_benchmark *)project->benchmarks->pdata[i])->name);
-        html_literal(html, "></option>");
-    }
+    for (guint i = 0; i < project->benchmarks->len && i < OPTIONS_MAX; i++)
+        layout_option(html, ((struct store_benchmark *)project->benchmarks->pdata[i])->name, "",
+                      false);
     html_literal(html, "</datalist><datalist id=\"metrics\">");
     for (guint i = 0; i < project->series->len; i++) {
         const struct store_series *series = (const struct store_series *)project->series->pdata[i];
         g_hash_table_add(machines, series->machine->name);
-        if (g_hash_table_size(metrics) < OPTIONS_MAX && g_hash_table_add(metrics, series->metric)) {
-            html_literal(html, "<option");
-            html_attr(html, "value", series->metric);
-            html_literal(html, "></option>");
-        }
+        if (g_hash_table_size(metrics) < OPTIONS_MAX && g_hash_table_add(metrics, series->metric))
+            layout_option(html, series->metric, "", false);
     }
     html_literal(html, "</datalist><datalist id=\"machines\">");
     g_autoptr(GList) all = g_list_sort(g_hash_table_get_keys(machines), (GCompareFunc)strcmp);
     guint n = 0;
-    for (GList *at = all; at && n < OPTIONS_MAX; at = at->next, n++) {
-        html_literal(html, "<option");
-        html_attr(html, "value", (const char *)at->data);
-        html_literal(html, "></option>");
-    }
+    for (GList *at = all; at && n < OPTIONS_MAX; at = at->next, n++)
+        layout_option(html, (const char *)at->data, "", false);
     html_literal(html, "</datalist>");
 }
 

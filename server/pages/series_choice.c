@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See series_choice.h. */
 #include "server/pages/series_choice.h"
+#include "server/pages/layout.h"
 
 #include "server/pages/link.h"
 #include "server/pages/selection.h"
@@ -171,10 +172,7 @@ void series_choice_select(Html *html, const char *name, const char *label, const
     html_print(html, "<select id=\"by-%s\" name=\"%s\">", name, name);
     for (guint i = 0; i < texts->len; i++) {
         const char *text = (const char *)texts->pdata[i];
-        html_literal(html, "<option");
-        html_attr(html, "value", text);
-        html_print(html, "%s>%s</option>", g_strcmp0(text, chosen) == 0 ? " selected" : "",
-                   *text ? text : empty);
+        layout_option(html, text, *text ? text : empty, g_strcmp0(text, chosen) == 0);
     }
     html_literal(html, "</select></div>");
 }

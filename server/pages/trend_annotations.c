@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See trend_annotations.h. */
 #include "server/pages/trend_annotations.h"
+#include "server/pages/layout.h"
 
 #include "server/pages/chart_annotation.h"
 #include "server/pages/link.h"
@@ -137,22 +138,13 @@ static void write_list(Html *html, const struct trend_view *view)
     html_literal(html, "</div>");
 }
 
-static void write_option(Html *html, const char *value, const char *text)
-{
-    html_literal(html, "<option");
-    html_attr(html, "value", value);
-    html_literal(html, ">");
-    html_text(html, text);
-    html_literal(html, "</option>");
-}
-
 /* Of all benchmarks and machines, or of what is drawn. */
 static void write_scope(Html *html, const struct trend_view *view)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
     html_literal(html, "<label class=\"field\"><span class=\"legend\">Benchmark</span><select "
                        "name=\"bench\"><option value=\"\">all</option>");
-    write_option(html, view->benchmark->name, view->benchmark->name);
+    layout_option(html, view->benchmark->name, view->benchmark->name, false);
     html_literal(html, "</select></label><label class=\"field\"><span "
                        "class=\"legend\">Machine</span><select name=\"machine\"><option "
                        "value=\"\">all</option>");
@@ -160,7 +152,7 @@ static void write_scope(Html *html, const struct trend_view *view)
         struct store_machine *machine =
             ((const struct trend_line *)view->data->lines->pdata[i])->series->machine;
         if (g_hash_table_add(seen, machine))
-            write_option(html, machine->name, machine->name);
+            layout_option(html, machine->name, machine->name, false);
     }
     html_literal(html, "</select></label>");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plain GET form: every choice is a query parameter, so it works without script; with it a change
  * submits. The request's thread. */
+#include "server/pages/layout.h"
 #include "server/pages/trend_view.h"
 
 #include "server/pages/link.h"
@@ -59,13 +60,7 @@ static void write_list_box(Html *html, const struct facet *facet)
     html_literal(html, ">");
     for (guint i = 0; i < facet->values->len; i++) {
         const struct facet_value *value = &g_array_index(facet->values, struct facet_value, i);
-        html_literal(html, "<option");
-        html_attr(html, "value", value->text);
-        if (value->is_chosen)
-            html_literal(html, " selected");
-        html_literal(html, ">");
-        html_text(html, value_label(value));
-        html_literal(html, "</option>");
+        layout_option(html, value->text, value_label(value), value->is_chosen);
     }
     html_literal(html, "</select>");
 }
@@ -105,13 +100,9 @@ static void write_norm(Html *html, const struct trend_view *view)
                    {TREND_NORM_REFERENCE, "% of the reference"}};
     html_literal(
         html, "<label class=\"field\"><span class=\"legend\">values</span><select name=\"norm\">");
-    for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
-        html_literal(html, "<option");
-        html_attr(html, "value", trend_norm_name(choices[i].norm));
-        if (view->wanted.norm == choices[i].norm)
-            html_literal(html, " selected");
-        html_print(html, ">%s</option>", choices[i].says);
-    }
+    for (guint i = 0; i < G_N_ELEMENTS(choices); i++)
+        layout_option(html, trend_norm_name(choices[i].norm), choices[i].says,
+                      view->wanted.norm == choices[i].norm);
     html_literal(html, "</select></label>");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * See triage_form.h. The request's thread. */
 #include "server/pages/triage_form.h"
+#include "server/pages/layout.h"
 
 #include "server/pages/link.h"
 
@@ -18,11 +19,8 @@ static void write_choices(Html *html)
 {
     html_literal(html, "<label class=\"field\"><span class=\"legend\">Triage</span><select "
                        "name=\"triage\">");
-    for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
-        html_literal(html, "<option");
-        html_attr(html, "value", choices[i].word);
-        html_print(html, ">%s</option>", choices[i].says);
-    }
+    for (guint i = 0; i < G_N_ELEMENTS(choices); i++)
+        layout_option(html, choices[i].word, choices[i].says, false);
     html_literal(html, "</select></label>");
 }
 
