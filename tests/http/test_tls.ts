@@ -13,6 +13,7 @@ import { result, runDocument } from "./support/client";
 import { refusal } from "./support/program";
 import { type Server, startServer } from "./support/server";
 import { makePair, secureRequest } from "./support/tls";
+import { createToken, formToken } from "./support/tokens";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 let folder: string, server: Server, certificate: string, key: string;
@@ -140,5 +141,34 @@ test("plain HTTP promises no TLS", async () => {
     assert.equal((await fetch(`${plain.origin}/api`)).headers.get("strict-transport-security"), null);
   } finally {
     await plain.stop();
+  }
+});
+
+test("signing in, a form and signing out: the cookie is this host's alone, and TLS alone sees it", async () => {
+  use("first");
+  const own = await startServer({ args: ["--tls-cert", certificate, "--tls-key", key] });
+  try {
+    const token = await createToken(own.folder, "--scope", "admin");
+    const get = (path: string, cookie = "") => secureRequest(own.port, "GET", path, { trusted: [first()], headers: { Cookie: cookie } });
+    const post = (path: string, fields: Record<string, string>, cookie = "", origin = own.origin) => secureRequest(own.port, "POST", path, { trusted: [first()], body: new URLSearchParams(fields).toString(),
+      headers: { "Content-Type": "application/x-www-form-urlencoded", Host: new URL(own.origin).host, Origin: origin, "Sec-Fetch-Site": "same-origin", Cookie: cookie } });
+    const signIn = { token, back: "/tokens", form_token: formToken((await get("/sign-in")).text) };
+    assert.equal((await post("/sign-in", signIn, "", own.origin.replace("https:", "http:"))).status, 403, "a page that came without TLS is another one's");
+    const signed = await post("/sign-in", signIn);
+    assert.equal(signed.status, 303, signed.text);
+    const set = signed.headers["set-cookie"]![0]!;
+    assert.match(set, /^__Host-breakeven=brks_[0-9]+_[A-Za-z0-9_-]{43}; Path=\/; Max-Age=[0-9]+; HttpOnly; SameSite=Lax; Secure$/);
+    const cookie = set.split(";")[0]!, secret = cookie.split("=")[1]!;
+    for (const name of [`breakeven-${own.port}`, "breakeven", "__Secure-breakeven"]) assert.notEqual((await get("/tokens", `${name}=${secret}`)).status, 200, `${name}: what a page without TLS can set counts for nothing here`);
+    const page = await get("/tokens", cookie);
+    assert.equal(page.status, 200);
+    const made = await post("/tokens", { form_token: formToken(page.text), scope: "read", note: "over TLS" }, cookie);
+    assert.ok(made.status < 400, made.text);
+    assert.match((await get("/tokens", cookie)).text, /over TLS/);
+    const out = await post("/sign-out", { form_token: formToken(page.text) }, cookie);
+    assert.equal(out.headers["set-cookie"]![0], "__Host-breakeven=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure");
+    assert.notEqual((await get("/tokens", cookie)).status, 200);
+  } finally {
+    await own.stop();
   }
 });
