@@ -198,7 +198,8 @@ void page_machines(HttpRequest *request)
                                        sheet_type(view.form)))
         return;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GHashTable) runs = view.runs = machine_runs_by_machine(snapshot);
+    g_autoptr(GHashTable) runs = machine_runs_by_machine(snapshot);
+    view.runs = runs;
     Html *html = view.form == SHEET_HTML ? render(&view, &error) : NULL;
     Sheet *sheet = view.form == SHEET_HTML ? NULL : render_sheet(&view, &error);
     store_snapshot_end(g_steal_pointer(&snapshot));

@@ -219,8 +219,9 @@ TopologyTree *topology_tree_parse(const char *xml, GError **error)
     if (!g_markup_parse_context_parse(context, xml, (gssize)strlen(xml), &cause) ||
         !g_markup_parse_context_end_parse(context, &cause)) {
         bool is_ours = cause->domain == BREAKEVEN_ERROR;
-        g_set_error(error, BREAKEVEN_ERROR, is_ours ? ERROR_INVALID : ERROR_SYNTAX, "%s",
-                    cause->message);
+        g_autofree char *says =
+            g_utf8_make_valid(cause->message, -1); /* GLib may quote half a character */
+        g_set_error(error, BREAKEVEN_ERROR, is_ours ? ERROR_INVALID : ERROR_SYNTAX, "%s", says);
         return NULL;
     }
     if (!tree->root) {

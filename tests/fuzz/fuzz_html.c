@@ -3,6 +3,8 @@
  * output is read back, by readers that share no code with the writers, as the same texts, and as
  * nothing else. An input is up to three texts, with a byte 0xFF between them, which no UTF-8 has.
  * libFuzzer's entry point; replay.c feeds it what was kept. */
+#include "schema/run.h"
+#include "schema/text.h"
 #include "server/http/csv_writer.h"
 #include "server/http/http.h"
 #include "server/http/json_writer.h"
@@ -11,6 +13,7 @@
 #include "server/pages/link.h"
 #include "server/pages/markdown.h"
 #include "server/pages/quantity.h"
+#include "server/pages/topology_draw.h"
 #include "tests/fuzz/fuzz.h"
 #include <jansson.h>
 #include <math.h>
@@ -151,17 +154,41 @@ static void check_json(const char *text)
 }
 
 /* GMarkup reads all of XML that the product writes, and nothing that is not well-formed. */
-static void check_badge(const char *name, const char *says)
+static void check_xml(const GString *xml)
 {
     static const GMarkupParser nothing = {0};
+    g_autoptr(GMarkupParseContext) context =
+        g_markup_parse_context_new(&nothing, G_MARKUP_DEFAULT_FLAGS, NULL, NULL);
+    check(g_markup_parse_context_parse(context, xml->str, (gssize)xml->len, NULL) &&
+          g_markup_parse_context_end_parse(context, NULL));
+}
+
+static void check_badge(const char *name, const char *says)
+{
     Html *html = html_new();
     badge_write(html, name, says, BADGE_WORSE);
     g_autoptr(GString) out = html_finish(html);
-    g_autoptr(GMarkupParseContext) context =
-        g_markup_parse_context_new(&nothing, G_MARKUP_DEFAULT_FLAGS, NULL, NULL);
     check(out->len <= BADGE_BYTES_MAX);
-    check(g_markup_parse_context_parse(context, out->str, (gssize)out->len, NULL) &&
-          g_markup_parse_context_end_parse(context, NULL));
+    check_xml(out);
+}
+
+/* A machine's topology is drawn from XML that came with a run. */
+static void check_topology(const char *xml)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TopologyTree) tree = topology_tree_parse(xml, &error);
+    check_error(!tree, error);
+    if (!tree)
+        return;
+    g_autofree char *sentence = topology_tree_sentence(tree);
+    check(g_utf8_validate(sentence, -1, NULL) && tree->n_objects <= TOPOLOGY_OBJECTS_MAX);
+    Html *html = html_new();
+    html_literal(html, "<x>");
+    topology_draw_boxes(html, tree);
+    topology_draw_lines(html, tree);
+    html_literal(html, "</x>");
+    g_autoptr(GString) out = html_finish(html);
+    check_xml(out);
 }
 
 /* ---- Markdown ---- */
@@ -453,10 +480,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_csv_fields(texts);
     check_more_links(texts);
     check_badge(texts[0], texts[1]);
+    if (*texts[0] == '<')
+        check_topology(texts[0]);
     check_csv(texts, number);
     check_json_writer(texts, number);
     check_links(texts);
     check_query(texts);
+    texts[0][text_prefix_bytes(texts[0], RUN_NAME_BYTES_MAX)] = '\0'; /* as long as units are */
     check_quantities(number, texts[0]);
     for (int i = 0; i < TEXTS; i++)
         g_free(texts[i]);
