@@ -347,7 +347,9 @@ bool delivery_send(Delivery *delivery, const char *id, const char *bytes, gsize 
     if (problem)
         delivery->options.notice(problem->message);
     if (!out_receipt->message && out_receipt->outcome == DELIVERY_WAITS)
-        out_receipt->message = obstacle ? g_steal_pointer(&obstacle) : g_strdup(problem->message);
+        out_receipt->message = obstacle  ? g_steal_pointer(&obstacle)
+                               : problem ? g_strdup(problem->message)
+                                         : NULL;
     return true;
 }
 

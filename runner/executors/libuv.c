@@ -151,10 +151,13 @@ static int libuv_create(void **out_self, const struct executor_config *config, c
         return failure;
     }
     snprintf(number, sizeof number, "%u", config->threads);
+    /* NOLINTBEGIN(concurrency-mt-unsafe): libuv reads it there; a cell's process has one thread now
+     */
     struct runner *runner = calloc(1, sizeof *runner);
     failure = runner && setenv("UV_THREADPOOL_SIZE", number, 1) == 0 ? open_loop(runner) : -ENOMEM;
     if (failure) {
         snprintf(message, message_size, "cannot make a loop: %s", strerror(-failure));
+        /* NOLINTEND(concurrency-mt-unsafe) */
         if (runner) {
             free(runner->loop);
             free(runner->wake);

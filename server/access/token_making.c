@@ -13,7 +13,7 @@ StoreToken *token_making_new(const HttpRequest *request, const struct principal_
     g_autofree char *scopes = principal_wish_check(&wish, &lifetime_s, error);
     if (!scopes)
         return NULL;
-    if (!principal_has_project(principal, wish.project)) {
+    if (principal && !principal_has_project(principal, wish.project)) {
         g_set_error(error, BREAKEVEN_ERROR, ERROR_FORBIDDEN,
                     "this token makes tokens of project \"%s\" only", principal->project);
         return NULL;

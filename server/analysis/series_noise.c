@@ -31,6 +31,7 @@ static double select_rank(double *values, guint n_values, guint rank)
             swap_values(&values[high], &values[middle]);
         double pivot = values[middle];
         gint i = (gint)low, j = (gint)high;
+        /* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): the pivot stops both */
         while (i <= j) {
             while (values[i] < pivot)
                 i++;
@@ -39,6 +40,7 @@ static double select_rank(double *values, guint n_values, guint rank)
             if (i <= j)
                 swap_values(&values[i++], &values[j--]);
         }
+        /* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         if ((gint)rank <= j)
             high = (guint)j;
         else if ((gint)rank >= i)

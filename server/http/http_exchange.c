@@ -108,6 +108,7 @@ static enum MHD_Result exchange_run(HttpRequest *request)
     return http_response_queue(request);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd calls it with these */
 enum MHD_Result http_exchange_access(void *loop, struct MHD_Connection *mhd, const char *url,
                                      const char *method, const char *version, const char *upload,
                                      size_t *upload_size, void **state)

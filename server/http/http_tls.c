@@ -171,6 +171,7 @@ void http_tls_use(HttpTls *tls)
     of_this_thread = tls;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): GnuTLS calls it with these */
 static int pair_retrieve(gnutls_session_t session, const gnutls_datum_t *authorities,
                          int n_authorities, const gnutls_pk_algorithm_t *algorithms,
                          int n_algorithms, gnutls_pcert_st **out_chain, unsigned *out_n_chain,
