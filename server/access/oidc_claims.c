@@ -101,6 +101,12 @@ static char *branch_of_pull_request(const OidcTrust *trust, const OidcToken *tok
     return NULL;
 }
 
+/* A bare name may be a tag's, which anybody may call as the default branch is called. */
+static bool ref_is_of_branch(const char *type, const char *ref)
+{
+    return type ? strcmp(type, "branch") == 0 : ref && g_str_has_prefix(ref, "refs/heads/");
+}
+
 static char *branch_of_push(const OidcTrust *trust, const OidcToken *token, const char *ref,
                             GError **error)
 {
@@ -110,7 +116,7 @@ static char *branch_of_push(const OidcTrust *trust, const OidcToken *token, cons
     if (event && !trust->events_are_named && !event_is_of_branch(event))
         refuse(error, "is of an event that may run other code than its branch's; a trust takes it "
                       "that names it (claim.event_name)");
-    else if (!*branch || g_str_has_prefix(branch, "refs/") || (type && strcmp(type, "branch") != 0))
+    else if (!*branch || g_str_has_prefix(branch, "refs/") || !ref_is_of_branch(type, ref))
         refuse(error, "is of no branch (its ref is a tag, or nothing)");
     else if (trust->branches && !branch_is_listed(trust, branch))
         refuse(error, "is of another branch than this server trusts");

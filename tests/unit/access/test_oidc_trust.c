@@ -115,6 +115,8 @@ static void assert_no_branch(Oidc *oidc, const char *claims, const char *says)
 #define PULL_REQUEST(head, base)                                                                   \
     "{\"event_name\":\"pull_request\",\"ref\":\"refs/pull/7/merge\",\"head_ref\":\"" head          \
     "\",\"base_ref\":\"" base "\"}"
+#define GITLAB(ref, type)                                                                          \
+    "{\"event_name\":null,\"pipeline_source\":\"push\",\"ref\":\"" ref "\",\"ref_type\":" type "}"
 #define MERGE_REQUEST(ref)                                                                         \
     "{\"event_name\":null,\"pipeline_source\":\"merge_request_event\",\"ref\":\"" ref "\"}"
 
@@ -124,6 +126,12 @@ static void test_pull_requests(void)
     assert_branch(oidc, "{}", "main", false);
     assert_branch(oidc, "{\"ref\":\"refs/heads/release/2\"}", "release/2", false);
     assert_no_branch(oidc, "{\"ref\":\"refs/heads/feature\"}", "another branch");
+    /* GitLab's refs are bare names, and a tag may be called main. */
+    assert_branch(oidc, GITLAB("main", "\"branch\""), "main", false);
+    assert_no_branch(oidc, GITLAB("main", "\"tag\""), "of no branch");
+    assert_no_branch(oidc, GITLAB("main", "null"), "of no branch");
+    assert_no_branch(oidc, "{\"ref\":\"refs/tags/main\"}", "of no branch");
+    assert_no_branch(oidc, "{\"ref\":\"refs/heads/main\",\"ref_type\":\"tag\"}", "of no branch");
     assert_branch(oidc, PULL_REQUEST("feature", "main"), "feature", true);
     assert_branch(oidc, MERGE_REQUEST("topic"), "topic", true);
     /* A fork's author calls the branch as they like. */
