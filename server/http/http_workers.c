@@ -21,7 +21,7 @@ static void handle(HttpRequest *request)
     bool overtaken = is_read;
     for (guint i = 0; overtaken && i < REPEATS_MAX; i++) {
         if (i > 0)
-            g_usleep(REPEAT_US << (i - 1));
+            g_usleep((gulong)REPEAT_US << (i - 1));
         overtaken = false;
         request->out_overtaken = i + 1 < REPEATS_MAX ? &overtaken : NULL;
         handler(request); /* deferred, it may be another thread's from here on */

@@ -117,13 +117,11 @@ static bool take_project(struct loader *loader, sqlite3_stmt *row)
     g_free(project->pub.default_branch);
     project->pub.default_branch = g_strdup(text(row, 2));
     project->pub.commit_url_template = g_strdup(text(row, 3));
-    if (!take_rules(project, text(row, 4)))
-        return damaged(loader, "rules that cannot be read");
     project->pub.version = sqlite3_column_int64(row, 5);
     loader->catalogue->version = MAX(loader->catalogue->version, project->pub.version);
-    catalogue_add_project(loader->catalogue, project);
+    catalogue_add_project(loader->catalogue, project); /* whose it is from here on */
     keep(loader->projects, project->pub.id, project);
-    return true;
+    return take_rules(project, text(row, 4)) || damaged(loader, "rules that cannot be read");
 }
 
 static bool take_default(struct loader *loader, sqlite3_stmt *row)
