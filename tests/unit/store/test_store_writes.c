@@ -88,7 +88,7 @@ static void test_deleted(void)
         g_assert_cmpuint(points->len, ==, 1);
         g_autoptr(GError) error = NULL;
         g_assert_null(store_run_document(snapshot, second, &error));
-        g_assert_error(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND);
+        g_assert_error(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN);
         g_clear_pointer(&snapshot, store_snapshot_end);
         g_clear_pointer(&reader, store_reader_free);
         fixture_reopen(&fixture);
