@@ -30,5 +30,10 @@ enum breakeven_error {
 };
 #define ERROR_KINDS (ERROR_INTERNAL + 1)
 
+/* Whoever is overtaken reads again, at most so often, and before the i-th time (from 0) waits so
+ * long: a quarter of a second in all. What is still missing then was not removed: it is damage. */
+#define ERROR_OVERTAKEN_REPEATS    8u
+#define ERROR_OVERTAKEN_WAIT_US(i) (1000ul << (i))
+
 /* "syntax", "too_large" …: for figures by kind. */
 const char *breakeven_error_name(enum breakeven_error kind);

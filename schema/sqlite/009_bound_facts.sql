@@ -4,3 +4,6 @@ CREATE TABLE commit_bound_facts ( -- commits of which something is known that no
     commit_id INTEGER PRIMARY KEY REFERENCES "commit" (id), -- the commit
     facts     INTEGER NOT NULL                              -- what: 1 parents, 2 time, 4 author, 8 subject, 32 branch, added up
 ) STRICT;
+
+-- Told of candidates that were dropped afterwards, as once was done: a change that was told stays.
+DELETE FROM outbox WHERE change_id <> 0 AND change_id NOT IN (SELECT id FROM change);

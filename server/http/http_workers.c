@@ -8,22 +8,22 @@
 #include "server/http/http_internal.h"
 
 #define READS_IN_A_ROW 4u
-#define REPEATS_MAX    9u /* … after so long each, doubled from one to the next: in all half a */
-#define REPEAT_US      1000 /* second for the writer to say what it has done */
 
 /* What a question is answered from may be removed while it is read (ERROR_OVERTAKEN): then it is
- * asked again, and answered from what is there now. Only handlers that read rows meet it, and those
- * are a worker's: no event thread sleeps here. */
+ * asked again, and answered from what is there now. No event thread sleeps here: what reads rows is
+ * a worker's. */
 static void handle(HttpRequest *request)
 {
     void (*handler)(HttpRequest *) = request->match->route->handler;
     bool is_read = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    guint repeats =
+        is_read && request->match->route->speed == HTTP_SLOW ? ERROR_OVERTAKEN_REPEATS : 0;
     bool overtaken = is_read;
-    for (guint i = 0; overtaken && i < REPEATS_MAX; i++) {
+    for (guint i = 0; overtaken && i <= repeats; i++) {
         if (i > 0)
-            g_usleep((gulong)REPEAT_US << (i - 1));
+            g_usleep(ERROR_OVERTAKEN_WAIT_US(i - 1));
         overtaken = false;
-        request->out_overtaken = i + 1 < REPEATS_MAX ? &overtaken : NULL;
+        request->out_overtaken = i < repeats ? &overtaken : NULL;
         handler(request); /* deferred, it may be another thread's from here on */
     }
     if (!is_read)

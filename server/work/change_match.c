@@ -204,8 +204,8 @@ static void add(const struct change_match *match, const struct store_change *now
     g_array_append_val(writes, write);
 }
 
-/* No place stands for it any more: a candidate that nobody spoke of and nobody was told of goes, all
- * else is withdrawn. */
+/* No place stands for it any more: a candidate that nobody spoke of and nobody was told of goes,
+ * all else is withdrawn. */
 static void withdraw(const struct change_match *match, const struct store_change *kept,
                      GArray *writes)
 {

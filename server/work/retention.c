@@ -125,23 +125,32 @@ static bool delete_runs(Retention *retention, const struct retention_plan *plan)
     return true;
 }
 
-/* The document without its samples, each in a snapshot of its own; one that is gone is left out. */
-static bool add_dropped(Retention *retention, int64_t seq, GArray *dropped, GError **error)
+/* In a snapshot of its own. NULL without an error: it is gone. */
+static Run *read_document(Retention *retention, int64_t seq, GError **error)
 {
     g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(retention->reader, error);
-    if (!snapshot)
-        return false;
-    if (!store_run_by_seq(snapshot, seq))
-        return true;
+    bool is_there = snapshot && store_run_by_seq(snapshot, seq);
+    return is_there ? store_run_document(snapshot, seq, error) : NULL;
+}
+
+/* The document without its samples; one that is gone is left out. */
+static bool add_dropped(Retention *retention, int64_t seq, GArray *dropped, GError **error)
+{
     g_autoptr(GError) failure = NULL;
-    g_autoptr(Run) document = store_run_document(snapshot, seq, &failure);
-    if (g_error_matches(failure, BREAKEVEN_ERROR, ERROR_OVERTAKEN))
-        return true;
-    if (!document) {
+    g_autoptr(Run) document = read_document(retention, seq, &failure);
+    for (guint i = 0;
+         i < ERROR_OVERTAKEN_REPEATS && g_error_matches(failure, BREAKEVEN_ERROR, ERROR_OVERTAKEN);
+         i++) {
+        g_usleep(ERROR_OVERTAKEN_WAIT_US(i));
+        g_clear_error(&failure);
+        document = read_document(retention, seq, &failure);
+    }
+    if (failure) {
         g_propagate_error(error, g_steal_pointer(&failure));
         return false;
     }
-    store_snapshot_end(g_steal_pointer(&snapshot));
+    if (!document)
+        return true;
     store_drop_samples(document);
     struct store_dropped item = {.run_seq = seq, .results = sample_blob_encode(document)};
     g_array_append_val(dropped, item);
@@ -273,8 +282,8 @@ static bool pass(Retention *retention)
         return true;
     g_autoptr(GPtrArray) names = projects_with_rules(retention);
     bool fine = true;
-    for (guint i = 0; fine && i < names->len && !is_stopping(retention); i++)
-        fine = work_off(retention, names->pdata[i]);
+    for (guint i = 0; i < names->len && !is_stopping(retention); i++)
+        fine = work_off(retention, names->pdata[i]) && fine;
     return fine;
 }
 

@@ -28,6 +28,7 @@ struct work {
     Retention *retention;
     int64_t failing_seq; /* the run that failed last, and how often in a row; the thread's */
     guint n_tries;
+    guint n_overtaken; /* in a row; the thread's */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -240,6 +241,18 @@ static void say_oldest(Work *work, int64_t received_ms)
     pthread_mutex_unlock(&work->mutex);
 }
 
+/* Whether something was removed while it was read, so that what is left is to be looked at. */
+static bool look_again(Work *work, const GError *error)
+{
+    if (!g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN) ||
+        work->n_overtaken == ERROR_OVERTAKEN_REPEATS) {
+        work->n_overtaken = 0;
+        return false;
+    }
+    g_usleep(ERROR_OVERTAKEN_WAIT_US(work->n_overtaken++));
+    return true;
+}
+
 /* False where nothing waits, or where something failed. */
 static bool step(Work *work, bool *out_failed)
 {
@@ -251,12 +264,11 @@ static bool step(Work *work, bool *out_failed)
         say_oldest(work, next.received_ms);
     bool judged = any && judge(work, &next, &error);
     bool is_run = any && next.series->len == 0;
-    if (g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN)) { /* look at what is left */
-        g_clear_pointer(&next.series, g_array_unref);
+    g_clear_pointer(&next.series, g_array_unref);
+    if (look_again(work, error)) {
         *out_failed = false;
         return true;
     }
-    g_clear_pointer(&next.series, g_array_unref);
     if (is_run && !judged && give_up(work, next.run_seq, error))
         judged = true;
     else if (error)

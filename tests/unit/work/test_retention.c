@@ -48,10 +48,11 @@ static int64_t later_ms(void *user G_GNUC_UNUSED)
 }
 
 /* One pass, a hundred days from now. */
-static struct retention_status run_pass(struct bench_work *at)
+static struct retention_status run_pass_saying(struct bench_work *at,
+                                               void (*log)(const char *message, void *user))
 {
     g_autoptr(GError) error = NULL;
-    const struct retention_options options = {at->fixture.store, work_log, NULL, later_ms, NULL};
+    const struct retention_options options = {at->fixture.store, log, &at->fixture, later_ms, NULL};
     g_autoptr(Retention) retention = retention_start(&options, &error);
     g_assert_no_error(error);
     struct retention_status status;
@@ -60,6 +61,11 @@ static struct retention_status run_pass(struct bench_work *at)
         retention_status(retention, &status);
     } while (status.passes == 0);
     return status;
+}
+
+static struct retention_status run_pass(struct bench_work *at)
+{
+    return run_pass_saying(at, work_log);
 }
 
 static struct store_retention kept(struct bench_work *at)
@@ -254,6 +260,32 @@ static void test_gone_meanwhile(void)
     end(&at);
 }
 
+static void note_log(const char *message, void *user)
+{
+    fixture_log(message, user);
+}
+
+/* A run whose document is missing, since the file is damaged, is said; it is not tried for ever. */
+static void test_missing_document(void)
+{
+    struct bench_work at;
+    sqlite3 *db;
+    begin(&at);
+    put(&at, branch_run(&at, "main", 0));
+    put_rules(&at, (struct store_retention_rules){.samples_days = 30, .branches_keep = 1});
+    work_stop(at.work);
+    store_close(at.fixture.store);
+    g_assert_cmpint(sqlite3_open(at.fixture.path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "DELETE FROM run_samples", NULL, NULL, NULL), ==, SQLITE_OK);
+    sqlite3_close(db);
+    fixture_open(&at.fixture);
+    struct retention_status status = run_pass_saying(&at, note_log);
+    g_assert_cmpint(status.n_dropped, ==, 0);
+    g_assert_nonnull(strstr(at.fixture.log->str, "was removed while it was being read"));
+    start(&at);
+    end(&at);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -261,5 +293,6 @@ int main(int argc, char **argv)
     g_test_add_func("/retention/merged", test_merged);
     g_test_add_func("/retention/samples", test_samples);
     g_test_add_func("/retention/gone_meanwhile", test_gone_meanwhile);
+    g_test_add_func("/retention/missing-document", test_missing_document);
     return g_test_run();
 }

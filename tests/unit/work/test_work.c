@@ -296,9 +296,9 @@ static void note_log(const char *message, void *user)
     fixture_log(message, user);
 }
 
-/* A run that cannot be judged, here since its directory is damaged, is left after a few tries; it
- * holds up no other. */
-static void test_damaged_run(void)
+/* A run that cannot be judged, since its directory is damaged or missing, is left after a few
+ * tries; it holds up no other. */
+static void test_damaged_run(gconstpointer damage)
 {
     struct bench_work at = {0};
     fixture_begin(&at.fixture);
@@ -306,8 +306,7 @@ static void test_damaged_run(void)
     store_close(at.fixture.store);
     sqlite3 *db;
     g_assert_cmpint(sqlite3_open(at.fixture.path, &db), ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_exec(db, "UPDATE run_samples SET series = x'ff'", NULL, NULL, NULL), ==,
-                    SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, (const char *)damage, NULL, NULL, NULL), ==, SQLITE_OK);
     sqlite3_close(db);
     fixture_open(&at.fixture);
     g_autoptr(GError) error = NULL;
@@ -337,6 +336,8 @@ int main(int argc, char **argv)
     g_test_add_func("/judging/other-branch", test_other_branch);
     g_test_add_func("/judging/boundaries", test_boundaries);
     g_test_add_func("/judging/waiting", test_waiting);
-    g_test_add_func("/judging/damaged-run", test_damaged_run);
+    g_test_add_data_func("/judging/damaged-run", "UPDATE run_samples SET series = x'ff'",
+                         test_damaged_run);
+    g_test_add_data_func("/judging/missing-run", "DELETE FROM run_samples", test_damaged_run);
     return g_test_run();
 }
