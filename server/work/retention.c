@@ -255,8 +255,9 @@ static int64_t boot_us(void)
     return now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-/* A wall clock that was set ahead by more than a day makes everything old at once, and what is
- * removed does not come back when the clock is set right: it gets a day for that. */
+/* A wall clock that is ahead by more than a day makes everything old at once, whether it was set
+ * while the server ran or was wrong before, and what is removed does not come back when the clock
+ * is set right: it gets a day for that. */
 static bool is_held(Retention *retention)
 {
     int64_t now_us = boot_us(), gap_us = g_get_real_time() - now_us;
@@ -267,13 +268,30 @@ static bool is_held(Retention *retention)
     if (leap_us > DAY_US) {
         retention->held_until_us = now_us + DAY_US;
         g_autofree char *message = g_strdup_printf(
-            "the clock went ahead by %" G_GINT64_FORMAT " days: nothing that is kept too long is "
-            "removed for a day; set the clock right, or let it pass",
+            "the clock is %" G_GINT64_FORMAT " days ahead of what was stored last: nothing that is "
+            "kept too long is removed for a day; set the clock right, or let it pass",
             leap_us / DAY_US);
         if (retention->options.log)
             retention->options.log(message, retention->options.log_user);
     }
     return now_us < retention->held_until_us;
+}
+
+/* The latest time that the store knows of, when a run was received or what is kept too long was
+ * looked for: a clock that is right was there. Now, where it knows of none, or of later ones. */
+static int64_t seen_us(Retention *retention)
+{
+    int64_t now_us = g_get_real_time(), latest_ms = 0;
+    g_autoptr(StoreSnapshot) snapshot = store_snapshot_begin(retention->reader, NULL);
+    const GPtrArray *machines = snapshot ? store_machines(snapshot) : NULL;
+    const GPtrArray *projects = snapshot ? store_projects(snapshot) : NULL;
+    for (guint i = 0; machines && i < machines->len; i++)
+        latest_ms =
+            MAX(latest_ms, ((const struct store_machine *)machines->pdata[i])->last_seen_ms);
+    for (guint i = 0; projects && i < projects->len; i++)
+        latest_ms =
+            MAX(latest_ms, ((const struct store_project *)projects->pdata[i])->retention.done_ms);
+    return latest_ms > 0 ? MIN(now_us, latest_ms * 1000) : now_us;
 }
 
 static bool pass(Retention *retention)
@@ -324,7 +342,7 @@ Retention *retention_start(const struct retention_options *options, GError **err
     retention->store = options->store;
     retention->options = *options;
     retention->reader = reader;
-    retention->clock_gap_us = g_get_real_time() - boot_us();
+    retention->clock_gap_us = seen_us(retention) - boot_us();
     pthread_mutex_init(&retention->mutex, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -7,7 +7,8 @@
  * All runs of the judged branch are kept; of others, runs older than branches_days are deleted but
  * for the newest branches_keep of each branch and machine. Of runs older than samples_days, samples
  * are dropped: their summaries stay. Age counts from when a run was received, by the server's own
- * clock. */
+ * clock; where that is more than a day ahead of the latest run or pass that the store knows of, or
+ * is set ahead while the server runs, nothing is removed for a day. */
 #pragma once
 
 #include "server/store/store_retention.h"

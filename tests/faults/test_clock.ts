@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client, sha } from "../http/support/client";
-import { judged, noisy } from "../http/support/history";
+import { judged, noisy, runAt } from "../http/support/history";
 import { type Server, startServer } from "../http/support/server";
 import { assertWhole } from "./support/acknowledged";
+import { figure } from "./support/length";
 import { Control, shimEnvironment } from "./support/shim";
 
 const YEAR_S = 365 * 24 * 3600;
@@ -71,7 +72,7 @@ test("the clock jumps both ways", { timeout: 120_000 }, async () => {
   const rules = JSON.stringify({ branches: { after_days: 30, keep: 1 }, samples: { after_days: 60 } });
   control.set({ offsetS: 10 * YEAR_S });
   assert.equal((await client.send("PUT", "/api/projects/clock/retention", { headers: { "Content-Type": "application/json" }, body: rules })).status, 200);
-  while (!/the clock went ahead by \d+ days: nothing that is kept too long is removed for a day/.test(server.log())) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!/the clock is \d+ days ahead of what was stored last: nothing that is kept too long is removed for a day/.test(server.log())) await new Promise((resolve) => setTimeout(resolve, 20));
   control.set({ offsetS: 0 });
   await client.store({ ...(await client.read(`/api/runs/${ids[0]}`)), id: "later" });
   await judged(client, "later");
@@ -81,4 +82,36 @@ test("the clock jumps both ways", { timeout: 120_000 }, async () => {
   await server.stop({ keep: true });
   server = undefined;
   assertWhole(folder);
+  figure(`${JUMPS_S.length + 2} jumps of the clock, up to 20 years back and 10 ahead: ${ids.length + 1} runs, in order, none lost`);
+});
+
+test("a clock that is wrong from the start removes nothing at once", { timeout: 60_000 }, async () => {
+  const keeps = JSON.stringify({ branches: { after_days: 30, keep: 1 }, samples: { after_days: 60 } });
+  const env = shimEnvironment("clock", { BREAKEVEN_FAULT_CONTROL: control!.path });
+  const place = join(folder, "late.db");
+  const dropped = async (client: Client): Promise<unknown> => (await client.read("/api/runs/late-0")).samples_dropped;
+  control!.set({ offsetS: 0 });
+  server = await startServer({ folder, store: place, env });
+  let client = await Client.of(server);
+  for (const i of [0, 1]) await client.store(runAt("late", i, [{ bench: "L", level: () => 100 }]));
+  assert.equal((await client.send("PUT", "/api/projects/late/retention", { headers: { "Content-Type": "application/json" }, body: keeps })).status, 200);
+  await server.stop({ keep: true });
+  control!.set({ offsetS: YEAR_S });
+  server = await startServer({ folder, store: place, env });
+  client = await Client.of(server);
+  while (!/the clock is 36\d days ahead of what was stored last/.test(server.log())) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal((await client.send("PUT", "/api/projects/late/retention", { headers: { "Content-Type": "application/json" }, body: keeps })).status, 200);
+  await client.store(runAt("late", 2, [{ bench: "L", level: () => 100 }]));
+  await judged(client, "late-2");
+  assert.equal(await dropped(client), undefined, "retention believed a clock that was wrong from the start");
+  await server.stop({ keep: true });
+  // a clock that is right: a year in which runs came, and what is old goes
+  control!.set({ offsetS: YEAR_S + 3600 });
+  server = await startServer({ folder, store: place, env });
+  client = await Client.of(server);
+  while ((await dropped(client)) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.doesNotMatch(server.log(), /ahead of what was stored/);
+  await server.stop({ keep: true });
+  server = undefined;
+  figure("a clock a year ahead from the start: nothing removed; with a run of the day before, what is old goes");
 });

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startServer } from "../http/support/server";
 import { assertAllThere, assertWhole, postAgain, type Posted, postUntilGone } from "./support/acknowledged";
-import { dice, length, seedOf } from "./support/length";
+import { dice, figure, isLong, length, seedOf } from "./support/length";
 
 const CLIENTS = 16;
 const KILLS = length(20, 200);
@@ -62,9 +62,9 @@ test("kill -9 under sixteen posting clients loses nothing that was acknowledged"
   assert.equal(ask("SELECT count(*), count(DISTINCT id) FROM run"), `${all.length}|${all.length}`);
   starts_ms.sort((a, b) => a - b);
   const slowest = starts_ms.at(-1)!;
-  console.log(
+  figure(
     `${killed} kills, ${acknowledged} acknowledged of ${all.length} runs, none lost, none twice; ${logs} starts with a log to take back; start: median ${starts_ms[starts_ms.length >> 1]!.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`,
   );
-  assert.ok(slowest < 5 * START_MS_MAX, `a start took ${slowest.toFixed(0)} ms`);
+  assert.ok(slowest < (isLong ? 1 : 5) * START_MS_MAX, `a start took ${slowest.toFixed(0)} ms`);
   await rm(folder, { recursive: true, force: true });
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Server, startServer } from "../http/support/server";
 import { assertAllThere, assertWhole, command, missing, postAgain, type Posted, postUntilGone, storeUrl } from "./support/acknowledged";
-import { dice, length, seedOf } from "./support/length";
+import { dice, figure, length, seedOf } from "./support/length";
 import { filesOf, losePower } from "./support/power";
 import { shimEnvironment } from "./support/shim";
 
@@ -75,7 +75,7 @@ test("a loss of power loses nothing that was acknowledged", { timeout: 3_600_000
   await server.stop({ keep: true });
   assertWhole(w.folder);
   assert.ok(lostSectors > 0, "no write was ever lost: nothing was tried");
-  console.log(`${LOSSES} losses of power, ${flushes} flushes, ${lostSectors} sectors lost or torn, ${all.length} runs, none lost`);
+  figure(`${LOSSES} losses of power, ${flushes} flushes, ${lostSectors} sectors lost or torn, ${all.length} runs, none lost`);
   await rm(join(w.folder, ".."), { recursive: true, force: true });
 });
 
@@ -98,5 +98,6 @@ test("a disk that lies about flushing is noticed", { timeout: 3_600_000 }, async
     noticed += lost > 0 ? 1 : 0;
     await rm(join(w.folder, ".."), { recursive: true, force: true });
   }
+  figure(`${noticed} of ${LIES} disks that lie about flushing were noticed`);
   assert.ok(noticed > LIES / 2, `only ${noticed} of ${LIES} lying disks were noticed`);
 });

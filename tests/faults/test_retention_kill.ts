@@ -9,8 +9,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client, result, runDocument, sha } from "../http/support/client";
 import { startServer } from "../http/support/server";
+import { figure, length } from "./support/length";
 
-const RUNS = 60; // of each branch
+const KILLS = length(4, 12);
+const RUNS = 15 * KILLS; // of each branch
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 const samplesOf = (i: number): number[] => [100 + i, 101, 102, 103.5, 104, 105];
@@ -58,14 +60,15 @@ test("kill -9 in the middle of retention loses nothing else", { timeout: 300_000
   const rules = { branches: { after_days: 30, keep: 2 }, samples: { after_days: 60 } };
   const put = await client.send("PUT", "/api/projects/demo/retention", { headers: { "Content-Type": "application/json" }, body: JSON.stringify(rules) });
   assert.equal(put.status, 200, put.text);
+  await client.store(runDocument({ id: "today", project: "other" })); // or the clock would be taken for one that is a year ahead
   await server.stop({ keep: true });
-  execFileSync("sqlite3", [file, `UPDATE run SET received_ms = received_ms - ${YEAR_MS}; UPDATE retention SET done_ms = 0`]);
+  execFileSync("sqlite3", [file, `UPDATE run SET received_ms = received_ms - ${YEAR_MS} WHERE id <> 'today'; UPDATE retention SET done_ms = 0`]);
 
   let kills = 0;
   for (let done = false; !done; ) {
     server = await startServer({ folder });
     client = await Client.of(server);
-    const step = kills < 4 ? 12 : Infinity; // removals before the next kill
+    const step = kills < KILLS ? 12 : Infinity; // removals before the next kill
     for (let removed = 0; removed < step && !done; ) {
       const text = (await client.raw("GET", "/metrics")).text;
       removed = metric(text, "retention_runs_deleted_total") + metric(text, "retention_runs_dropped_total");
@@ -78,7 +81,7 @@ test("kill -9 in the middle of retention loses nothing else", { timeout: 300_000
       kills++;
     }
   }
-  assert.equal(kills, 4);
+  assert.ok(kills >= KILLS / 2, `only ${kills} kills before all was done`); // a busy machine looks late, and finds more removed
   const dropped = await checkMain(client);
   assert.equal(dropped, RUNS);
   const left = (await client.all("/api/runs?project=demo&branch=topic", "runs")).map((run) => run.id);
@@ -93,5 +96,6 @@ test("kill -9 in the middle of retention loses nothing else", { timeout: 300_000
   await server.stop({ keep: true });
   assert.equal(execFileSync("sqlite3", [file, "PRAGMA integrity_check"], { encoding: "utf8" }).trim(), "ok");
   assert.equal(execFileSync("sqlite3", [file, "SELECT count(*) FROM deleted_run"], { encoding: "utf8" }).trim(), String(RUNS - 2));
+  figure(`${kills} kills during retention: ${RUNS - 2} runs deleted and ${RUNS + 2} shortened in the end, nothing else touched`);
   await rm(folder, { recursive: true, force: true });
 });

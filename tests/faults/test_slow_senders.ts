@@ -4,13 +4,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { Client, runDocument } from "../http/support/client";
 import { parse, valueOf } from "../http/support/prometheus";
 import { type Server, startServer } from "../http/support/server";
+import { figure, isLong, length } from "./support/length";
 
-const LONG = process.env["BREAKEVEN_LONG"] === "1";
-const WANTED = LONG ? 10_000 : 2_000;
+const WANTED = length(2_000, 10_000);
 const FILES_LEFT = 600; // of the limit on open files, for everything else
 const BYTES_EACH_MAX = 64 << 10; // far below libmicrohttpd's 128 KiB: what is not used must not be resident
 const AT_ONCE = 200;
@@ -70,8 +70,9 @@ async function assertServes(client: Client, name: string): Promise<void> {
 
 const filesMax = (): number => Number(execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).trim()) || WANTED + FILES_LEFT;
 
-test("thousands of silent and slow connections: the server answers, and each costs little", { timeout: 300_000 }, async (t: TestContext) => {
+test("thousands of silent and slow connections: the server answers, and each costs little", { timeout: 300_000 }, async () => {
   const n = Math.min(WANTED, filesMax() - FILES_LEFT);
+  assert.ok(!isLong || n === WANTED, `the limit on open files leaves room for ${n} connections only: raise it (ulimit -Hn)`);
   const server = await startServer({ args: ["--access-log", "off", "--head-seconds", "600", "--idle-seconds", "600"] });
   const client = await Client.of(server);
   await assertServes(client, "before");
@@ -84,7 +85,7 @@ test("thousands of silent and slow connections: the server answers, and each cos
     await assertServes(client, "with");
     now = await figures(client);
     const each = (now.resident - before.resident) / n;
-    t.diagnostic(`${n} connections: ${(before.resident / 2 ** 20).toFixed(1)} MiB resident before, ${(now.resident / 2 ** 20).toFixed(1)} with them: ${(each / 1024).toFixed(1)} KiB each`);
+    figure(`${n} silent and slow connections, all answered: ${(before.resident / 2 ** 20).toFixed(1)} MiB resident before, ${(now.resident / 2 ** 20).toFixed(1)} with them: ${(each / 1024).toFixed(1)} KiB each`);
     assert.ok(each < BYTES_EACH_MAX, `${each} bytes each`);
     assert.equal(crowd.closed(), 0, "nobody had to go");
   } finally {
@@ -95,16 +96,16 @@ test("thousands of silent and slow connections: the server answers, and each cos
   await server.stop();
 });
 
-test("more than the house holds: who has waited longest goes, who asks is answered", { timeout: 120_000 }, async (t: TestContext) => {
+test("more than the house holds: who has waited longest goes, who asks is answered", { timeout: 120_000 }, async () => {
   const server = await startServer({ args: ["--access-log", "off", "--connections", "300"] });
   const client = await Client.of(server);
-  const crowd = await crowdOf(server, LONG ? 3000 : 900);
+  const crowd = await crowdOf(server, length(900, 3000));
   try {
     await assertServes(client, "full");
     const now = await figures(client);
     assert.ok(now.connections <= 300);
     assert.ok(now.evicted >= 500, `${now.evicted} had to go`);
-    t.diagnostic(`${crowd.sockets.length} connections to a house of 300: ${now.evicted} had to go`);
+    figure(`${crowd.sockets.length} connections to a house of 300: ${now.evicted} had to go`);
   } finally {
     crowd.end();
   }

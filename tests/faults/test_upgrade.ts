@@ -13,6 +13,7 @@ import { Client, runDocument, sha } from "../http/support/client";
 import { commitOf, judged, runAt } from "../http/support/history";
 import { startServer } from "../http/support/server";
 import { command } from "./support/acknowledged";
+import { figure } from "./support/length";
 
 const APPLICATION_ID = 0x42724576;
 const COPIES_MAX = 3;
@@ -145,4 +146,5 @@ test("a newer schema is refused by every command, and nothing is changed", () =>
   assert.match(restored.err, /written by a newer breakeven-server/);
   assert.ok(!existsSync(file("from-newer.db")));
   assert.deepEqual(readFileSync(file("newer.db")), bytes);
+  figure(`${migrations.length - 1} earlier schemas upgraded with their data, a copy of each kept; a newer one refused`);
 });

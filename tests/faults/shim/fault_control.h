@@ -33,6 +33,14 @@ enum {
     FAULT_NAME = 32
 };
 
+/* fault_memory's kinds: whose allocations. */
+enum {
+    FAULT_OF_SQLITE = 1,
+    FAULT_OF_JANSSON = 2,
+    FAULT_OF_MICROHTTPD = 4,
+    FAULT_OF_INPUT = 8 /* GLib's g_try_… */
+};
+
 /* Without the file nothing ever fails. */
 static inline struct fault_control *fault_control_map(void)
 {

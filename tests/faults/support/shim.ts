@@ -7,6 +7,7 @@ const FIELDS = ["countdown", "hits", "calls", "kinds", "code", "isSticky", "offs
 type Field = (typeof FIELDS)[number];
 
 export const KIND = { write: 1, sync: 2, truncate: 4, open: 8, read: 16, name: 32 };
+export const MEMORY = { sqlite: 1, jansson: 2, libmicrohttpd: 4, input: 8 }; // of fault_memory: whose allocations
 export const ERRNO = { EIO: 5, ENOMEM: 12, ENOSPC: 28, EROFS: 30, EDQUOT: 122 };
 
 export class Control {
