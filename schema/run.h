@@ -47,7 +47,7 @@ struct run_commit {
     char *subject;       /* or NULL */
     char *trailers_json; /* {"Name":["value",…]} or NULL */
     bool is_bound;       /* not of the document: told by one who speaks for another branch than the
-                            default       one only, so that it gives way to the word of others */
+                            default one only, so that it gives way to the word of others */
 };
 
 enum metric_kind { METRIC_SAMPLES, METRIC_SUMMARY, METRIC_HISTOGRAM, METRIC_CENSORED };

@@ -9,6 +9,8 @@ enum branch_write_statement {
     DROP_HEAD,
     ADD_PULL_REQUEST,
     DROP_PULL_REQUEST,
+    ADD_BOUND_RUN,
+    DROP_BOUND_RUN,
     SET_BOUND_FACTS,
     DROP_BOUND_FACTS,
     ADD_ANNOTATION,
@@ -28,6 +30,8 @@ const struct sqlite_statement sqlite_branch_write_statements[BRANCH_WRITE_STATEM
          "INSERT INTO pull_request_run (run_seq, pull_request, base) VALUES (?1, ?2, ?3)", false},
     [DROP_PULL_REQUEST] = {"drop run of pull request",
                            "DELETE FROM pull_request_run WHERE run_seq = ?1", false},
+    [ADD_BOUND_RUN] = {"add bound run", "INSERT INTO bound_run (run_seq) VALUES (?1)", false},
+    [DROP_BOUND_RUN] = {"drop bound run", "DELETE FROM bound_run WHERE run_seq = ?1", false},
     [SET_BOUND_FACTS] =
         {"set bound facts",
          "INSERT OR REPLACE INTO commit_bound_facts (commit_id, facts) VALUES (?1, ?2)", false},
@@ -95,6 +99,16 @@ bool sqlite_branch_add_pull_request(SqliteBranchWriter *writer, const struct sto
 bool sqlite_branch_drop_pull_request(SqliteBranchWriter *writer, int64_t run_seq, GError **error)
 {
     return WRITE(DROP_PULL_REQUEST, "i", run_seq);
+}
+
+bool sqlite_branch_add_bound_run(SqliteBranchWriter *writer, int64_t run_seq, GError **error)
+{
+    return WRITE(ADD_BOUND_RUN, "i", run_seq);
+}
+
+bool sqlite_branch_drop_bound_run(SqliteBranchWriter *writer, int64_t run_seq, GError **error)
+{
+    return WRITE(DROP_BOUND_RUN, "i", run_seq);
 }
 
 bool sqlite_branch_set_bound_facts(SqliteBranchWriter *writer, int64_t commit_id, guint facts,

@@ -21,6 +21,9 @@ bool sqlite_branch_add_pull_request(SqliteBranchWriter *writer, const struct sto
                                     GError **error);
 /* Nothing where the run was of none. */
 bool sqlite_branch_drop_pull_request(SqliteBranchWriter *writer, int64_t run_seq, GError **error);
+bool sqlite_branch_add_bound_run(SqliteBranchWriter *writer, int64_t run_seq, GError **error);
+/* Nothing where it was none. */
+bool sqlite_branch_drop_bound_run(SqliteBranchWriter *writer, int64_t run_seq, GError **error);
 /* Which facts of a commit only bound ones told; 0: none. */
 bool sqlite_branch_set_bound_facts(SqliteBranchWriter *writer, int64_t commit_id, guint facts,
                                    GError **error);

@@ -50,6 +50,7 @@ const struct sqlite_statement sqlite_load_statements[] = {
     {"load dropped samples", "SELECT run_seq FROM dropped_samples", true},
     {"load runs of pull requests", "SELECT run_seq, pull_request, base FROM pull_request_run",
      true},
+    {"load bound runs", "SELECT run_seq FROM bound_run", true},
     {"load heads",
      "SELECT project_id, branch, commit_id, coalesce(before_id, 0), move, moved_ms, who "
      "FROM branch_head",
@@ -351,25 +352,38 @@ static bool take_retention(struct loader *loader, sqlite3_stmt *row)
     return true;
 }
 
-static bool take_dropped(struct loader *loader, sqlite3_stmt *row)
+/* The run whose seq is in the first column; NULL: there is none. */
+static struct store_run *run_of(const struct loader *loader, sqlite3_stmt *row)
 {
     int64_t seq = sqlite3_column_int64(row, 0);
     const GPtrArray *runs = loader->catalogue->runs;
     guint position = catalogue_runs_position(runs, seq);
     struct store_run *run = position < runs->len ? runs->pdata[position] : NULL;
-    if (!run || run->seq != seq)
+    return run && run->seq == seq ? run : NULL;
+}
+
+static bool take_dropped(struct loader *loader, sqlite3_stmt *row)
+{
+    struct store_run *run = run_of(loader, row);
+    if (!run)
         return damaged(loader, "dropped samples of no run");
     run->samples_dropped = true;
     return true;
 }
 
+static bool take_bound_run(struct loader *loader, sqlite3_stmt *row)
+{
+    struct store_run *run = run_of(loader, row);
+    if (!run)
+        return damaged(loader, "a bound one's word of no run");
+    run->is_bound = true;
+    return true;
+}
+
 static bool take_pull_request(struct loader *loader, sqlite3_stmt *row)
 {
-    const GPtrArray *runs = loader->catalogue->runs;
-    int64_t seq = sqlite3_column_int64(row, 0);
-    guint position = catalogue_runs_position(runs, seq);
-    struct store_run *run = position < runs->len ? runs->pdata[position] : NULL;
-    if (!run || run->seq != seq)
+    struct store_run *run = run_of(loader, row);
+    if (!run)
         return damaged(loader, "a pull request of no run");
     run->pull_request = catalogue_text(loader->catalogue, text(row, 1));
     run->base = catalogue_text(loader->catalogue, text(row, 2));
@@ -468,8 +482,9 @@ static bool (*const takers[])(struct loader *, sqlite3_stmt *) = {
     take_benchmark,   take_benchmark_alias, take_value_alias,  take_topology,
     take_environment, take_commit,          take_parent,       take_bound_facts,
     take_series,      take_joined,          take_case,         take_run,
-    take_retention,   take_dropped,         take_pull_request, take_head,
-    take_annotation,  take_last_deleted,    take_tally_state,  take_directory,
+    take_retention,   take_dropped,         take_pull_request, take_bound_run,
+    take_head,        take_annotation,      take_last_deleted, take_tally_state,
+    take_directory,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(takers) == G_N_ELEMENTS(sqlite_load_statements));
 

@@ -103,7 +103,7 @@ struct store_commit {
     guint position;         /* index in project->commits now */
     char *author, *subject; /* or NULL */
     char *trailers_json;    /* or NULL */
-    char *branch;           /* the branch under which it was first told; NULL where not known */
+    char *branch; /* under which it was first told (a bound one's word gives way); or NULL */
     enum store_line line;
     guint n_runs;
 };
@@ -118,6 +118,8 @@ struct store_run {
     char *branch, *reason; /* or NULL */
     char *pull_request;    /* of which it is a run, or NULL */
     char *base;            /* sha of what that is to go into, or NULL */
+    bool is_bound; /* posted by one who may not speak for the default branch: of its own branch only
+                    */
     bool dirty;
     int64_t started_ms, finished_ms, received_ms;
     char *environment_digest; /* or NULL */

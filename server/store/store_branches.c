@@ -104,6 +104,8 @@ bool store_run_is_of_pull_request(const struct store_run *run)
 bool store_run_is_of(const struct store_run *run, const char *branch, bool is_default,
                      enum store_line line)
 {
+    if (run->is_bound && is_default && strcmp(run->branch, branch) != 0)
+        return false;
     if (line == STORE_LINE_ON || line == STORE_LINE_OFF)
         return line == STORE_LINE_ON;
     if (!run->branch)

@@ -58,7 +58,8 @@ enum store_ancestry store_ancestry(const struct store_commit *older,
 bool store_run_is_of_pull_request(const struct store_run *run);
 
 /* A run counts by its commit's standing, or where that says nothing by what the run says of itself.
- * A pull request's run says nothing of the default branch, whatever its own branch is called. */
+ * A pull request's run says nothing of the default branch, whatever its own branch is called; and
+ * what was posted by one who may not speak for the default branch never counts for it. */
 bool store_run_is_of(const struct store_run *run, const char *branch, bool is_default,
                      enum store_line line);
 

@@ -288,6 +288,7 @@ bool store_write_deletion(struct store_writer *writer, struct store_write *write
     if (!sqlite_verdict_dequeue(writer->verdicts, run->seq, error) ||
         !sqlite_retention_forget(writer->retentions, run->seq, error) ||
         !sqlite_branch_drop_pull_request(writer->branches, run->seq, error) ||
+        !sqlite_branch_drop_bound_run(writer->branches, run->seq, error) ||
         !sqlite_writer_delete_run(writer->rows, run, g_get_real_time() / 1000, error))
         return false;
     if (write->is_expired &&

@@ -301,6 +301,7 @@ static void fill_run(struct run_write *w, struct catalogue_commit *commit,
     run->reason = catalogue_text(w->writer->catalogue, posted->reason);
     run->pull_request = catalogue_text(w->writer->catalogue, prepared->pull_request);
     run->base = catalogue_text(w->writer->catalogue, prepared->base);
+    run->is_bound = posted->commit.is_bound;
     run->dirty = posted->dirty;
     run->started_ms = posted->started_ms;
     run->finished_ms = posted->finished_ms;
@@ -335,7 +336,9 @@ static bool add_envelope(struct run_write *w, guint mark, struct sqlite_samples 
     return sqlite_writer_add_run(w->writer->rows, w->run, environment ? environment->id : 0,
                                  error) &&
            (!w->run->pull_request ||
-            sqlite_branch_add_pull_request(w->writer->branches, w->run, error));
+            sqlite_branch_add_pull_request(w->writer->branches, w->run, error)) &&
+           (!w->run->is_bound ||
+            sqlite_branch_add_bound_run(w->writer->branches, w->run->seq, error));
 }
 
 static bool add_run(struct run_write *w, guint mark, GError **error)

@@ -173,3 +173,30 @@ test("what it tells first gives way: in the end the facts are those of the other
     if (got.document) assert.deepEqual(got.document, got.told, "its own document stays what it was");
   }
 });
+
+test("what it measured stays its own branch's, though its commit becomes the default branch's head", async () => {
+  const own = await startServer();
+  let again: Server | undefined;
+  try {
+    const ruler = await Client.of(own, await createToken(own.folder, "--scope", "admin")), job = await Client.of(own, await createToken(own.folder, "--scope", "submit", "--branch", "pr/*"));
+    for (let i = 0; i < 3; i++) await ruler.store(runDocument({ project: "demo", branch: "main", commit: commitOf("demo", i) }));
+    await job.store(runDocument({ id: "forged", project: "demo", branch: "pr/1", commit: commitOf("demo", 3) }));
+    const head = (of: Client) => of.send("PUT", "/api/projects/demo/branches/main", { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ head: sha("demo3") }) });
+    assert.ok((await head(ruler)).status < 300);
+    const measured = async (of: Client, branch: string): Promise<string[]> => {
+      const id = (await of.read("/api/series?project=demo")).series[0].id;
+      return (await of.read(`/api/series/${id}/points?branch=${encodeURIComponent(branch)}`)).commits;
+    };
+    assert.deepEqual(await measured(ruler, "main"), [0, 1, 2].map((i) => sha(`demo${i}`)));
+    assert.deepEqual(await measured(ruler, "pr/1"), [sha("demo3")]);
+    await own.stop({ keep: true });
+    again = await startServer({ folder: own.folder });
+    const later = await Client.of(again, ruler.authorization!.replace("Bearer ", ""));
+    assert.deepEqual(await measured(later, "main"), [0, 1, 2].map((i) => sha(`demo${i}`)));
+    await later.store(runDocument({ id: "true", project: "demo", branch: "main", commit: commitOf("demo", 3) }));
+    assert.deepEqual(await measured(later, "main"), [0, 1, 2, 3].map((i) => sha(`demo${i}`)));
+    assert.equal((await later.send("DELETE", "/api/runs/forged")).status, 204);
+  } finally {
+    await (again ?? own).stop();
+  }
+});
