@@ -172,7 +172,7 @@ async function part(soak: Soak, durationMs: number): Promise<Part> {
 async function begin(): Promise<Soak> {
   const folder = await mkdtemp(join(tmpdir(), "breakeven-soak-"));
   const control = new Control(join(folder, "control"));
-  const server = await startServer({ folder, args: ["--access-log", "off"], env: shimEnvironment("clock", { BREAKEVEN_FAULT_CONTROL: control.path }) });
+  const server = await startServer({ folder, args: ["--access-log", "off", "--audit-rows", "2000"], env: shimEnvironment("clock", { BREAKEVEN_FAULT_CONTROL: control.path }) });
   const soak: Soak = { server, client: await Client.of(server), control, kept: [], latest: "", series: "", ended: false, done: {}, slowest: { page: 0, api: 0, write: 0 } };
   while (serial < 6 * COMMITS) await upload(soak); // all can be compared before somebody asks
   await soak.client.read(`/api/runs/${soak.latest}/verdict?wait=60`);
