@@ -431,6 +431,8 @@ static void get_result(struct sample_blob_reader *reader, GPtrArray *texts,
 
 bool sample_blob_decode(const void *bytes, size_t length, GPtrArray *results)
 {
+    if (!bytes) /* SQLite's blob of no bytes */
+        return false;
     struct sample_blob_reader reader = {.at = bytes, .end = (const guint8 *)bytes + length};
     if (sample_blob_get_uint(&reader) != BLOB_VERSION)
         return false;
