@@ -58,7 +58,7 @@ static StoreToken *token_of_path(HttpRequest *request, GError **error)
     if (token && principal_has_project(principal, token->project))
         return g_steal_pointer(&token);
     g_set_error_literal(error, BREAKEVEN_ERROR, ERROR_NOT_FOUND,
-                        "no token has this id (the 7 of brkv_7_…); GET /api/tokens lists them");
+                        "no token has this id: the 7 of brkv_7_…");
     return NULL;
 }
 

@@ -388,6 +388,9 @@ struct MHD_Response *http_stream_response(HttpRequest *request);
 
 /* http_response.c */
 bool http_is_api(const HttpRequest *request); /* its path is /api, or below it */
+/* That, or the door of another tool for its results: what is refused there is a problem document.
+ */
+bool http_is_for_programs(const HttpRequest *request);
 bool http_answer_begin(HttpRequest *request, unsigned status, const char *content_type);
 enum MHD_Result http_response_queue(HttpRequest *request);
 typedef void (*http_header_fn)(void *to, const char *name, const char *value);

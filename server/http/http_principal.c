@@ -315,7 +315,7 @@ bool http_principal_owns_form(HttpRequest *request)
 {
     if (!needs_form_token(request) || form_token_is_right(request))
         return true;
-    if (http_is_api(request))
+    if (http_is_for_programs(request))
         http_respond_status(request, 403,
                             "a browser's session writes by this server's forms only; send a header "
                             "Authorization: Bearer with a token");

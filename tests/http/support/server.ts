@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 
 const START_MS_MAX = 60_000; // sanitizers and a busy machine
 
@@ -18,6 +19,13 @@ export interface Server {
   stop(options?: { keep?: boolean }): Promise<void>;
 }
 
+/** A test that fails may leave its server behind, which would keep the process waiting: when all is over, and the hooks had their time, it goes. */
+const running = new Set<ChildProcess>();
+const LEFT_BEHIND_MS = 60_000;
+after(() => {
+  setTimeout(() => running.forEach((child) => child.kill("SIGKILL")), LEFT_BEHIND_MS).unref();
+});
+
 export function binary(name: string): string {
   const folder = process.env.BREAKEVEN_BIN_DIR;
   if (!folder) throw new Error("BREAKEVEN_BIN_DIR is not set: the folder that holds the built programs");
@@ -28,6 +36,8 @@ export async function startServer(options: { args?: string[]; folder?: string; p
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "breakeven-http-")));
   const args = [...(options.listen === false ? [] : ["--listen", `127.0.0.1:${options.port ?? 0}`]), "--store", `sqlite:${options.store ?? join(folder, "store.db")}`, ...(options.args ?? [])];
   const child = spawn(binary("breakeven-server"), args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...options.env } });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let text = "";
   child.stderr!.setEncoding("utf8");
   child.stderr!.on("data", (chunk: string) => {
