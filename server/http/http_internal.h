@@ -35,7 +35,7 @@
 #define HTTP_RETRY_COSTLY_SECONDS 60 /* the same question again would cost the same */
 /* With more uploads than this under way, their handlers leave the event threads to connections and
  * quick requests, and go to the workers. */
-#define HTTP_UPLOADS_QUICK 64
+#define HTTP_UPLOADS_QUICK 8
 #define HTTP_DISCARD_BYTES                                                                         \
     (64u << 10) /* a refused request's body up to this is read, and its connection kept */
 #define HTTP_GZIP_MIN_BYTES 1024u
