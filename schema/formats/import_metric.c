@@ -68,12 +68,17 @@ static struct run_metric *metric_new(Import *import, struct import_result *row, 
     return made;
 }
 
+static void normalise_unit(const char *unit, struct metric_unit *out)
+{
+    g_autofree char *written = import_tidy(unit ? unit : "", METRIC_UNIT_BYTES_MAX);
+
+    metric_unit_normalise(written, out);
+}
+
 /* The metric's name as it is kept, and its unit. */
 static char *metric_name(const struct import_metric *metric, struct metric_unit *out_unit)
 {
-    g_autofree char *written = import_tidy(metric->unit ? metric->unit : "", METRIC_UNIT_BYTES_MAX);
-
-    metric_unit_normalise(written, out_unit);
+    normalise_unit(metric->unit, out_unit);
     return metric->name ? import_tidy(metric->name, RUN_NAME_BYTES_MAX)
                         : g_strdup(metric_unit_noun(out_unit->text));
 }
@@ -106,7 +111,7 @@ enum better import_claim(Import *import, const struct import_result *row, const 
     struct metric_unit normal;
     g_autofree char *bench = text_excerpt(row->result->bench);
 
-    metric_unit_normalise(unit ? unit : "", &normal);
+    normalise_unit(unit, &normal);
     if (claimed != BETTER_LOWER || metric_unit_better(normal.text) != BETTER_HIGHER)
         return claimed;
     import_warn(
@@ -254,7 +259,7 @@ void import_beside(struct import_result *row, const char *name, const char *unit
 {
     struct metric_unit normal;
 
-    metric_unit_normalise(unit ? unit : "", &normal);
+    normalise_unit(unit, &normal);
     value *= normal.factor;
     if (!isfinite(value))
         return;
