@@ -244,7 +244,7 @@ static void say_oldest(Work *work, int64_t received_ms)
 /* Whether something was removed while it was read, so that what is left is to be looked at. */
 static bool look_again(Work *work, const GError *error)
 {
-    if (!g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN) ||
+    if (!error || !g_error_matches(error, BREAKEVEN_ERROR, ERROR_OVERTAKEN) ||
         work->n_overtaken == ERROR_OVERTAKEN_REPEATS) {
         work->n_overtaken = 0;
         return false;
